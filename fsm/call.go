@@ -1,0 +1,216 @@
+package fsm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redfence/redfence/fsm/reply"
+	"github.com/redfence/redfence/fsm/script"
+)
+
+// call is one command while it runs: what a command's function works with.
+type call struct {
+	s      *State
+	spec   *Spec
+	args   []string // args[0] is the name in lower case
+	db     *database
+	client *Client
+	now    int64 // the running clock for what is shown (PTTL); s.clock.now decides what is gone
+	wall   int64
+	budget *script.Budget // of the script that called, or nil
+	grant  int64          // see Answer.Grant
+	cost   int64          // see Answer.Cost
+	held   reply.Value    // why a write was refused by the other kind of port
+}
+
+// find is the record that the key's name has on either kind of port: for what
+// forbids (NX, EXISTS, GET, PTTL, TYPE). See seats.go.
+func (c *call) find(key string) *record {
+	if r := c.own(key); r != nil {
+		return r
+	}
+	return c.s.other(c.db, key)
+}
+
+// own is the key's record on this side: for what permits (XX, IFEQ, GT, LT) and
+// for whatever reads in order to write.
+func (c *call) own(key string) *record {
+	c.spend(1)
+	return c.s.get(c.db, key)
+}
+
+// spend charges the calling script for visited elements, and does nothing outside of one.
+func (c *call) spend(n int) {
+	if c.budget != nil {
+		c.budget.Spend(int64(n))
+	}
+}
+
+// grow charges the calling script for bytes that a reply copies.
+func (c *call) grow(n int) {
+	if c.budget != nil {
+		c.budget.Grow(int64(n))
+	}
+}
+
+// set makes the string value the key's, with the end of its lease. What the key
+// held before decides the fencing token: a string that keeps its value keeps its
+// token, everything else is a new grant.
+func (c *call) set(key, value string, deadline int64) {
+	old := c.own(key)
+	if old != nil && old.kind == stringKind && old.str == value {
+		c.renew(old, deadline)
+		return
+	}
+	c.put(&record{key: strings.Clone(key), str: strings.Clone(value), kind: stringKind, deadline: deadline})
+}
+
+// put stores a record that is a new grant: it gives it its token, its version
+// and its holder. The caller owns rec's texts.
+func (c *call) put(rec *record) {
+	if c.refusedByOther(rec.key) {
+		return
+	}
+	c.s.tokens++
+	c.s.version++
+	rec.token, rec.version, rec.since = c.s.tokens, c.s.version, c.s.clock.now
+	rec.holder = c.s.holderOf(c.client)
+	c.s.put(c.db, rec)
+}
+
+// renew changes the end of a record's lease and keeps the grant.
+func (c *call) renew(old *record, deadline int64) {
+	fresh := *old
+	c.s.version++
+	fresh.version, fresh.deadline = c.s.version, deadline
+	c.s.put(c.db, &fresh)
+}
+
+// drop removes a record of this side.
+func (c *call) drop(r *record) { c.s.drop(c.db, r) }
+
+// event tells subscribers of this node that key changed; class is the letter of
+// notify-keyspace-events.
+func (c *call) event(class byte, name, key string) { c.s.keyEvent(c.db, class, name, key) }
+
+// granted notes a lease of ttlMillis that was granted under a condition that forbids.
+func (c *call) granted(ttlMillis int64) {
+	if ttlMillis > never/1000 {
+		return
+	}
+	if micros := ttlMillis * 1000; c.grant == 0 || micros < c.grant {
+		c.grant = micros
+	}
+}
+
+// runCommands runs a batch's commands in order.
+func (s *State) runCommands(b *Batch) []Answer {
+	answers := make([]Answer, len(b.Commands))
+	for i := range b.Commands {
+		cmd := &b.Commands[i]
+		answers[i] = s.runCommand(cmd, &b.Clients[cmd.Client])
+		s.undo = s.undo[:0]
+	}
+	return answers
+}
+
+func (s *State) runCommand(cmd *Command, client *Client) Answer {
+	c := call{s: s, client: client, now: s.clock.now, wall: s.clock.wall}
+	if cmd.Exec != nil {
+		return c.exec(cmd)
+	}
+	if c.db = s.db(cmd.Space, cmd.DB); c.db == nil {
+		return Answer{Value: errNoSuchSeat}
+	}
+	v := c.run(cmd.Args)
+	return Answer{Value: v, Grant: c.grant, Cost: c.cost}
+}
+
+// exec runs what a MULTI queued, if no watched key has changed.
+func (c *call) exec(cmd *Command) Answer {
+	for i := range cmd.Exec.Watched {
+		w := &cmd.Exec.Watched[i]
+		d := c.s.db(cmd.Space, w.DB)
+		if d == nil || c.s.watchVersion(d, w.Key) != w.Version {
+			return Answer{Value: reply.NullArray}
+		}
+	}
+	values := make([]reply.Value, len(cmd.Exec.Commands))
+	for i := range cmd.Exec.Commands {
+		q := &cmd.Exec.Commands[i]
+		if c.db = c.s.db(cmd.Space, q.DB); c.db == nil {
+			values[i] = errNoSuchSeat
+			continue
+		}
+		values[i] = c.run(q.Args)
+	}
+	return Answer{Value: reply.List(values...), Grant: c.grant, Cost: c.cost}
+}
+
+// run runs one command in c.db. A command that fails by the rule of the two
+// kinds of port, or by a bug of ours, is undone whole.
+func (c *call) run(args []string) (v reply.Value) {
+	spec := Find(args[0])
+	if spec == nil || spec.Where != Machine {
+		return reply.Err("ERR unknown command '" + args[0] + "'")
+	}
+	if !spec.ArityFits(len(args)) {
+		return WrongArity(spec.Name)
+	}
+	return c.perform(spec, args)
+}
+
+// perform runs a row of the table whose arity was checked.
+func (c *call) perform(spec *Spec, args []string) (v reply.Value) {
+	if spec.Has(DenyOOM) && c.s.memoryMax > 0 && uint64(c.s.memory) > c.s.memoryMax {
+		return errOutOfMemory
+	}
+	start := c.s.mark()
+	defer func() {
+		if r := recover(); r != nil {
+			// The fault is alike on every replica, since the machine is
+			// deterministic: undoing it keeps them alike and serving.
+			c.s.undoTo(start)
+			c.s.faults = append(c.s.faults, fmt.Sprintf("%s: %v", spec.Name, r))
+			v = reply.Err("ERR internal error in '" + spec.Name + "', nothing was changed")
+		}
+	}()
+	c.spec, c.args, c.held = spec, args, reply.Value{}
+	v = spec.run(c)
+	if c.held.IsError() {
+		c.s.undoTo(start)
+		return c.held
+	}
+	return v
+}
+
+// WrongArity is the error for a command with too few or too many arguments.
+func WrongArity(name string) reply.Value {
+	return reply.Err("ERR wrong number of arguments for '" + strings.ReplaceAll(name, " ", "|") + "' command")
+}
+
+// At is by what a lone read is answered: the leader's running clocks.
+type At struct {
+	Now  int64 // microseconds on the lease clock
+	Wall int64 // microseconds since 1970, raw
+}
+
+// Read answers a command of the table that is Read and neither Write nor
+// Script. It may run beside other Reads. What is gone is decided by the machine's
+// time as applied, so what was seen as gone can't come back; what a lease has
+// left is shown by the running clock.
+func (s *State) Read(cmd *Command, client *Client, at At) Answer {
+	spec := Find(cmd.Args[0])
+	if spec == nil || spec.Where != Machine || !spec.Has(Read) || spec.Has(Write) || spec.Has(Script) {
+		return Answer{Value: reply.Err("ERR internal error: '" + cmd.Args[0] + "' is no read")}
+	}
+	shown := s.clock.at(at.Now, at.Wall, s.empty())
+	c := call{s: s, client: client, now: shown.now, wall: shown.wall, spec: spec, args: cmd.Args}
+	if c.db = s.db(cmd.Space, cmd.DB); c.db == nil {
+		return Answer{Value: errNoSuchSeat}
+	}
+	if !spec.ArityFits(len(cmd.Args)) {
+		return Answer{Value: WrongArity(spec.Name)}
+	}
+	return Answer{Value: spec.run(&c)}
+}

@@ -1,0 +1,31 @@
+package fsm
+
+import "github.com/redfence/redfence/fsm/reply"
+
+// Errors that the machine answers. Their texts are Redis's own where Redis has
+// the error; clients match on them (docs/commands.md).
+var (
+	errSyntax        = reply.Err("ERR syntax error")
+	errNotInteger    = reply.Err("ERR value is not an integer or out of range")
+	errNotFloat      = reply.Err("ERR value is not a valid float")
+	errOverflow      = reply.Err("ERR increment or decrement would overflow")
+	errNaN           = reply.Err("ERR increment would produce NaN or Infinity")
+	errWrongType     = reply.Err("WRONGTYPE Operation against a key holding the wrong kind of value")
+	errNoKey         = reply.Err("ERR no such key")
+	errOutOfMemory   = reply.Err("OOM command not allowed when used memory > 'maxmemory'.")
+	errDatabase      = reply.Err("ERR DB index is out of range")
+	errNoScript      = reply.Err("NOSCRIPT No matching script. Please use EVAL.")
+	errKeyTooLong    = reply.Err("ERR key exceeds the limit of 1048576 bytes")
+	errValueTooLong  = reply.Err("ERR string exceeds maximum allowed size (8388608 bytes)")
+	errNoSuchSeat    = reply.Err("ERR this cluster has no such seat")
+	errHeldSeats     = reply.Err("ERR held through the seat ports")
+	errHeldShared    = reply.Err("ERR held through the shared port")
+	errUnknownScript = reply.Err("ERR Unknown Redis command called from script")
+	errScriptArity   = reply.Err("ERR Wrong number of args calling Redis command from script")
+	errNotInScript   = reply.Err("ERR This Redis command is not allowed from script")
+	errReadOnly      = reply.Err("ERR Write commands are not allowed from read-only scripts.")
+)
+
+// ErrUnknownOutcome is answered for a command that may or may not have been
+// executed: never "failed".
+var ErrUnknownOutcome = reply.Err("ERR outcome unknown: the command may or may not have been executed")

@@ -1,0 +1,23 @@
+package fsm
+
+// EventKind says what happened.
+type EventKind uint8
+
+const (
+	// Published: a message for the subscribers of Channel.
+	Published EventKind = iota + 1
+	// KeyChanged: a keyspace event Name ("set", "del", "expired", ...) of Key.
+	KeyChanged
+)
+
+// Event is something that subscribers are told about. Events are made alike on
+// every replica, but they are not part of the state.
+type Event struct {
+	Kind    EventKind
+	Space   uint8
+	DB      uint8
+	Class   byte   // of a KeyChanged: the letter of notify-keyspace-events (g, $, x, n, ...)
+	Name    string // of a KeyChanged
+	Key     string // or the Channel of a Published
+	Payload string
+}

@@ -1,0 +1,46 @@
+package fsm
+
+import "github.com/redfence/redfence/fsm/script"
+
+// Limits of the machine. Everything here decides what an entry does, so it is
+// alike on every replica: a change of a number is a change of the format
+// version. What only one node needs to know (connections, buffers, time-outs)
+// is in server/limits.go and server/replica/limits.go.
+const (
+	// Databases is how many database numbers each keyspace has, as Redis by default.
+	Databases = 16
+	// SeatsMax bounds the seats of a cluster: Redlock asks for an odd few.
+	SeatsMax = 15
+
+	KeyMax     = 1 << 20  // bytes of a key
+	ValueMax   = 8 << 20  // bytes of a string value
+	CommandMax = 16 << 20 // bytes of one command's arguments together, also of a whole MULTI
+	ArgsMax    = 1 << 20  // arguments of one command
+
+	// ExpirePerEntry bounds what one entry ends: a million leases that run out in
+	// one instant must not hold up the next grant. The rest counts as gone meanwhile.
+	ExpirePerEntry = 10_000
+
+	// KeptNumbers and KeptBytes bound the replies kept for an origin that asks
+	// again; KeptReplyMax is the size over which a reply is kept as outcome unknown.
+	KeptNumbers  = 64
+	KeptBytes    = 16 << 20
+	KeptReplyMax = 1 << 20
+
+	// BatchBytes is how much a batch gathers; a larger single command is a batch of its own.
+	BatchBytes = 1 << 20
+
+	// WatchBuckets is how many buckets remember when a key was last removed, so
+	// that WATCH notices a key that came and went without one record a name.
+	WatchBuckets = 4096
+
+	// ClientTextMax bounds each of a client's name, address and library.
+	ClientTextMax = 256
+
+	// ScriptCacheEntries and ScriptCacheBytes bound the replicated script cache.
+	ScriptCacheEntries = 10_000
+	ScriptCacheBytes   = 32 << 20
+)
+
+// ScriptLimits bound every script; part of the replicated state by its version.
+var scriptLimits = script.DefaultLimits()
