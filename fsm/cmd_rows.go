@@ -1,5 +1,5 @@
 package fsm
 
 var (
-	stringRows, genericRows, expireRows, scriptRows, lockRows, serverRows, edgeRows, absentRows []Spec
+	stringRows, genericRows, expireRows, scriptRows, lockRows, serverRows []Spec
 )
