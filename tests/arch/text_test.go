@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPackageDocs: every package says what it is in doc.go, and every exported
-// name says what it is for.
+// TestPackageDocs: every package says what it is in doc.go (one of a single
+// subject in the file of its name), and every exported name says what it is for.
 func TestPackageDocs(t *testing.T) {
 	tr := repo(t)
 	documented, packages := map[string]bool{}, map[string]bool{}
@@ -20,7 +20,7 @@ func TestPackageDocs(t *testing.T) {
 			continue
 		}
 		packages[s.pkg] = true
-		if s.ast.Doc != nil && (path.Base(s.path) == "doc.go" || s.ast.Name.Name == "main") {
+		if s.ast.Doc != nil && isPackageDoc(&s) {
 			documented[s.pkg] = true
 		}
 		if s.ast.Name.Name != "main" {
@@ -32,6 +32,11 @@ func TestPackageDocs(t *testing.T) {
 			t.Errorf("package %s has no doc.go with a package comment", p)
 		}
 	}
+}
+
+func isPackageDoc(s *source) bool {
+	base := path.Base(s.path)
+	return base == "doc.go" || base == s.ast.Name.Name+".go"
 }
 
 // undocumented reports exported names without a comment.
