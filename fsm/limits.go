@@ -34,6 +34,12 @@ const (
 	// that WATCH notices a key that came and went without one record a name.
 	WatchBuckets = 4096
 
+	// MatchStepsMax bounds what one text and a glob pattern may cost, KeysStepsMax
+	// what a KEYS or SCAN may: a pattern of many parts takes time that grows with
+	// the product of the lengths.
+	MatchStepsMax = 1 << 24
+	KeysStepsMax  = 1 << 28
+
 	// ClientTextMax bounds each of a client's name, address and library.
 	ClientTextMax = 256
 

@@ -87,3 +87,15 @@ func compileScript(text string) *cached {
 	c.program = program
 	return c
 }
+
+// oldestFirst lists the cache so that adding its items in this order to an
+// empty cache makes it again.
+func (sc *scriptCache) oldestFirst() []*cached {
+	var out []*cached
+	for _, l := range []*list.List{sc.evals, sc.loaded} {
+		for el := l.Back(); el != nil; el = el.Prev() {
+			out = append(out, el.Value.(*cached))
+		}
+	}
+	return out
+}

@@ -12,20 +12,20 @@ import (
 type Flags uint32
 
 const (
-	Write       Flags = 1 << iota // changes the machine: always an entry
-	Read                          // reads the machine: may run beside the log
-	DenyOOM                       // refused while memory is over its limit
-	NoScript                      // not from scripts
-	NoMulti                       // not queued by MULTI but refused
-	NoAuth                        // allowed before AUTH
-	Blocking                      // may wait
-	PubSub                        // allowed while subscribed under RESP2
-	Admin                         // for operators
-	Fast                          // O(1) or O(log n), as Redis says
-	Loading                       // answered while the node starts
-	MayReplicate                  // writes though it is no write of keys (PUBLISH, EVAL)
-	MovableKeys                   // keys can't be told from First, Last and Step
-	Script                        // runs a script: its cost is not known before
+	Write        Flags = 1 << iota // changes the machine: always an entry
+	Read                           // reads the machine: may run beside the log
+	DenyOOM                        // refused while memory is over its limit
+	NoScript                       // not from scripts
+	NoMulti                        // not queued by MULTI but refused
+	NoAuth                         // allowed before AUTH
+	Blocking                       // may wait
+	PubSub                         // allowed while subscribed under RESP2
+	Admin                          // for operators
+	Fast                           // O(1) or O(log n), as Redis says
+	Loading                        // answered while the node starts
+	MayReplicate                   // writes though it is no write of keys (PUBLISH, EVAL)
+	MovableKeys                    // keys can't be told from First, Last and Step
+	Script                         // runs a script: its cost is not known before
 )
 
 // Where says who executes a command.

@@ -1,0 +1,217 @@
+package fsm
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/redfence/redfence/fsm/reply"
+	"github.com/redfence/redfence/fsm/script"
+)
+
+// ErrSnapshot is returned, wrapped with what was wrong, for bytes that are no
+// whole snapshot: torn, changed, or not one at all.
+var ErrSnapshot = errors.New("fsm: damaged snapshot")
+
+// Restore reads a snapshot and makes a State of it. It returns a State only
+// after the checksum at the end was right. A snapshot of a newer version gives a
+// VersionError.
+func Restore(r io.Reader) (*State, error) {
+	sr := &snapshotReader{r: bufio.NewReaderSize(r, 64<<10)}
+	if magic := sr.raw(len(snapshotMagic)); sr.err == nil && magic != snapshotMagic {
+		return nil, fmt.Errorf("%w: it does not begin as a snapshot", ErrSnapshot)
+	}
+	for _, v := range []VersionError{
+		{What: "snapshot", Max: SnapshotVersion},
+		{What: "feature level of the snapshot", Max: featureLevel},
+		{What: "script engine of the snapshot", Max: script.Version},
+	} {
+		if got := sr.uint(); sr.err == nil && got > uint64(v.Max) {
+			v.Got = int(min(got, math.MaxInt32))
+			return nil, &v
+		}
+	}
+	s := New()
+	s.readHead(sr)
+	s.readOrigins(sr)
+	s.readScripts(sr)
+	s.readRecords(sr)
+	sum := sr.crc
+	if tail := sr.raw(4); sr.err == nil && binary.BigEndian.Uint32([]byte(tail)) != sum {
+		return nil, fmt.Errorf("%w: its checksum does not fit its content", ErrSnapshot)
+	}
+	if sr.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSnapshot, sr.err)
+	}
+	return s, nil
+}
+
+func (s *State) readHead(sr *snapshotReader) {
+	s.applied = sr.uint()
+	s.clock = clock{now: sr.int(), wall: sr.int()}
+	s.tokens = sr.uint()
+	s.version = sr.uint()
+	s.cluster = BirthRecord{Cluster: sr.text(), Seats: uint8(min(sr.uint(), SeatsMax))}
+	s.addSpaces(int(s.cluster.Seats))
+	s.voters = Membership{Index: sr.uint(), Voters: sr.texts(), Others: sr.texts()}
+	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+		m := &Member{Node: sr.text(), Disk: sr.text(), Raft: sr.text(), Client: sr.text(), HTTP: sr.text(), Version: sr.text()}
+		m.Seats = sr.texts()
+		m.Removed = sr.uint() == 1
+		s.members[m.Node] = m
+	}
+	for i := range s.removed {
+		s.removed[i] = sr.uint()
+	}
+}
+
+func (s *State) readOrigins(sr *snapshotReader) {
+	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+		o := &origin{id: sr.uint(), node: sr.text(), disk: sr.text(), boot: sr.uint(), last: sr.uint()}
+		for k := sr.uint(); k > 0 && sr.err == nil; k-- {
+			o.kept = append(o.kept, sr.kept())
+			o.size += o.kept[len(o.kept)-1].size
+		}
+		if uint64(len(o.kept)) > o.last {
+			sr.fail("an origin keeps more replies than it had batches")
+		}
+		s.origins[o.node] = o
+		s.byID[o.id] = o
+	}
+}
+
+func (s *State) readScripts(sr *snapshotReader) {
+	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+		loaded := sr.uint() == 1
+		c := compileScript(sr.text())
+		if sr.err == nil && c.fault != "" {
+			sr.fail("a script that does not compile")
+			return
+		}
+		c.loaded = loaded
+		s.scripts.add(c)
+	}
+}
+
+func (s *State) readRecords(sr *snapshotReader) {
+	if n := sr.uint(); sr.err == nil && n != uint64(len(s.databases)) {
+		sr.fail("a number of databases that does not fit the seats")
+	}
+	var holders []*holder
+	for _, d := range s.databases {
+		for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+			r := &record{
+				kind: valueKind(sr.uint()), key: sr.text(), str: sr.text(), deadline: sr.int(),
+				token: sr.uint(), version: sr.uint(), since: sr.int(),
+			}
+			number := sr.uint()
+			if number == uint64(len(holders)) {
+				if t := sr.texts(); len(t) == 4 {
+					holders = append(holders, &holder{Client: Client{Name: t[0], Addr: t[1], Library: t[2], Node: t[3]}})
+				}
+			}
+			if number >= uint64(len(holders)) || kindNames[r.kind] == "" {
+				sr.fail("a record of an unknown kind or holder")
+				return
+			}
+			r.holder = holders[number]
+			s.put(d, r)
+			s.undo = s.undo[:0]
+		}
+	}
+}
+
+// snapshotReader reads and sums. After the first error every read gives zero
+// values.
+type snapshotReader struct {
+	r   *bufio.Reader
+	crc uint32
+	err error
+}
+
+func (sr *snapshotReader) fail(what string) {
+	if sr.err == nil {
+		sr.err = errors.New(what)
+	}
+}
+
+// ReadByte makes the reader fit binary.ReadUvarint.
+func (sr *snapshotReader) ReadByte() (byte, error) {
+	b, err := sr.r.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	sr.crc = crc32.Update(sr.crc, castagnoli, []byte{b})
+	return b, nil
+}
+
+func (sr *snapshotReader) uint() uint64 {
+	if sr.err != nil {
+		return 0
+	}
+	x, err := binary.ReadUvarint(sr)
+	if err != nil {
+		sr.err = err
+		return 0
+	}
+	return x
+}
+
+func (sr *snapshotReader) int() int64 {
+	u := sr.uint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+func (sr *snapshotReader) text() string {
+	n := sr.uint()
+	if n > CommandMax {
+		sr.fail("a text over the limit")
+		return ""
+	}
+	return sr.raw(int(n))
+}
+
+// raw reads n bytes, in steps, so that a forged length reserves little.
+func (sr *snapshotReader) raw(n int) string {
+	const step = 64 << 10
+	var b []byte
+	for n > 0 && sr.err == nil {
+		k := min(n, step)
+		from := len(b)
+		b = append(b, make([]byte, k)...)
+		if _, err := io.ReadFull(sr.r, b[from:]); err != nil {
+			sr.err = err
+			return ""
+		}
+		n -= k
+	}
+	sr.crc = crc32.Update(sr.crc, castagnoli, b)
+	return string(b)
+}
+
+func (sr *snapshotReader) texts() []string {
+	var out []string
+	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+		out = append(out, sr.text())
+	}
+	return out
+}
+
+func (sr *snapshotReader) kept() kept {
+	k := kept{status: BatchStatus(sr.uint())}
+	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+		a := Answer{Grant: sr.int(), Cost: sr.int()}
+		v, rest, err := reply.Decode([]byte(sr.text()))
+		if sr.err == nil && (err != nil || len(rest) > 0) {
+			sr.fail("a kept reply that can't be read")
+		}
+		a.Value = v
+		k.answers = append(k.answers, a)
+		k.size += v.Size()
+	}
+	return k
+}

@@ -1,0 +1,144 @@
+package fsm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var snapshotWords = []string{
+	"set %s v nx px 500", "set %s w", "set %s v px 3000", "del %s", "incr n:%s", "pexpire %s 100", "append %s x",
+	"eval return(redis.call('set',KEYS[1],ARGV[1],'px',700)) 1 %s y", "rename %s other", "getset %s z",
+}
+
+// TestSnapshotChangesNothing: the same entries make the same state byte for
+// byte, whether a replica played them all or was restored on the way.
+func TestSnapshotChangesNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMachine(t, 3)
+		other := m.state
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		for i := range 60 {
+			var commands []string
+			for range rng.IntN(4) {
+				commands = append(commands, fmt.Sprintf(snapshotWords[rng.IntN(len(snapshotWords))], string(rune('a'+rng.IntN(6)))))
+			}
+			m.pass(time.Duration(rng.IntN(400)) * time.Millisecond)
+			b := m.batch(commands...)
+			for j := range b.Commands {
+				b.Commands[j].Space = uint8(rng.IntN(4))
+			}
+			m.apply(&Entry{Kind: Batches, Seed: rng.Uint64(), Batches: []Batch{b}})
+			if i%7 == 3 {
+				m.state = restored(t, m.state)
+			}
+		}
+		other = m.replay()
+		if m.state.Hash() != other.Hash() {
+			rt.Fatal("a replica that was restored and one that played the whole log differ")
+		}
+		if m.state.Memory() != other.Memory() || m.state.empty() != other.empty() {
+			rt.Fatalf("what is derived differs: %d and %d bytes", m.state.Memory(), other.Memory())
+		}
+	})
+}
+
+// TestSnapshotIsAMoment: a snapshot that is written while the machine goes on
+// shows the moment at which it was taken.
+func TestSnapshotIsAMoment(t *testing.T) {
+	m := newMachine(t, 0)
+	for i := range 200 {
+		m.do(fmt.Sprintf("set k%d v px 5000", i))
+	}
+	want := m.state.Hash()
+	sn := m.state.Snapshot()
+	for i := range 100 {
+		m.do(fmt.Sprintf("del k%d", i))
+		m.do(fmt.Sprintf("set k%d w", 300+i))
+	}
+	var b bytes.Buffer
+	if _, err := sn.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Restore(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Hash() != want {
+		t.Error("the snapshot shows later changes")
+	}
+}
+
+func TestDamagedSnapshotIsRefused(t *testing.T) {
+	m := newMachine(t, 1)
+	m.do("set k v px 5000")
+	m.do("script load return(1)")
+	var b bytes.Buffer
+	if _, err := m.state.Snapshot().WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	for i := range whole {
+		if i >= len(snapshotMagic) && i < len(snapshotMagic)+3 {
+			continue // the versions have an error of their own
+		}
+		broken := bytes.Clone(whole)
+		broken[i] ^= 0x20
+		if _, err := Restore(bytes.NewReader(broken)); !errors.Is(err, ErrSnapshot) {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+		if _, err := Restore(bytes.NewReader(whole[:i])); err == nil {
+			t.Fatalf("cut to %d bytes: no error", i)
+		}
+	}
+	newer := bytes.Clone(whole)
+	newer[len(snapshotMagic)]++
+	var v *VersionError
+	if _, err := Restore(bytes.NewReader(newer)); !errors.As(err, &v) || !strings.Contains(err.Error(), "snapshot") {
+		t.Errorf("a newer snapshot: %v", err)
+	}
+}
+
+// TestExpiryIsBounded: P8. What one entry ends is bounded; the rest counts as gone.
+func TestExpiryIsBounded(t *testing.T) {
+	m := newMachine(t, 0)
+	const leases = ExpirePerEntry + 500
+	var commands []string
+	for i := range leases {
+		commands = append(commands, fmt.Sprintf("set k%05d v px 1000", i))
+	}
+	m.apply(&Entry{Kind: Batches, Batches: []Batch{m.batch(commands...)}})
+	m.pass(2 * time.Second)
+	m.apply(&Entry{Kind: Batches})
+	if got := m.state.Keys(SharedSpace); got != 500 {
+		t.Errorf("%d leases are left of %d after one entry", got, leases)
+	}
+	last := fmt.Sprintf("k%05d", leases-1)
+	m.state = restored(t, m.state)
+	if got := m.state.Read(&Command{Args: []string{"exists", last}}, &Client{}, At{Now: m.now}).Value.Int; got != 0 {
+		t.Error("a lease past its end is seen")
+	}
+}
+
+func FuzzSnapshot(f *testing.F) {
+	m := newMachine(f, 2)
+	m.do("set k v px 5000")
+	m.do("script load return(1)")
+	var b bytes.Buffer
+	if _, err := m.state.Snapshot().WriteTo(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Restore(bytes.NewReader(data))
+		if err == nil && restored(t, s).Hash() != s.Hash() {
+			t.Fatal("restored, written and restored again it differs")
+		}
+	})
+}
