@@ -29,11 +29,16 @@ type config struct {
 	HTTPListen    addrList // metrics and health; none for no HTTP
 
 	Cluster peerList // all nodes with their raft addresses; empty is a cluster of this one node
+	// Join is a member's raft address, for a node without data; "" for none. It
+	// excludes Cluster and wants a NodeID that was given.
+	Join string
+
+	Heartbeat time.Duration // without which a follower asks for votes; 20 ms to 1 min
 
 	LogStore      string   // wal or bolt
 	SnapshotBytes byteSize // of log, after which a snapshot is taken
 
-	NoLeaderWait time.Duration // how long a command waits for a leader; 0 not at all
+	NoLeaderWait time.Duration // how long a command waits for a leader; 1 ms to 60 s
 	PasswordFile string        // "" for none
 	MaxClients   int           // connections of clients
 	Timeout      time.Duration // a connection that is idle for so long is closed; 0 never
@@ -43,6 +48,8 @@ type config struct {
 	LogFormat string // text or json
 	LogLevel  string // debug, info, warn or error
 
+	// nodeIDGiven says that NodeID is not the default.
+	nodeIDGiven bool
 	// password is from REDFENCE_PASSWORD or PasswordFile, "" for none. It has no
 	// flag: arguments can be read by everyone on the machine.
 	password string
@@ -56,6 +63,7 @@ func defaultConfig() config {
 		Seats:         addrList{"127.0.0.1:6381", "127.0.0.1:6382", "127.0.0.1:6383"},
 		RaftListen:    "127.0.0.1:7379",
 		HTTPListen:    addrList{"127.0.0.1:8379"},
+		Heartbeat:     200 * time.Millisecond,
 		LogStore:      "wal",
 		SnapshotBytes: 64 << 20,
 		NoLeaderWait:  3 * time.Second,
@@ -76,9 +84,11 @@ func (c *config) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&c.RaftAdvertise, "raft-advertise", c.RaftAdvertise, "where other nodes reach --raft-listen; empty for this node's address on the --cluster line")
 	fs.Var(&c.HTTPListen, "http-listen", "addresses for /metrics, /healthz and /readyz, or none")
 	fs.Var(&c.Cluster, "cluster", "all nodes with their raft addresses, the same on each node at every start; empty for a cluster of one")
+	fs.StringVar(&c.Join, "join", c.Join, "raft address of a member, for a new node of a running cluster; ignored once the node has data")
+	fs.DurationVar(&c.Heartbeat, "heartbeat", c.Heartbeat, "how long a follower is without a leader before it asks for votes; 20ms to 1m, the same on each node")
 	fs.StringVar(&c.LogStore, "log-store", c.LogStore, "how the log is stored: wal or bolt; fixed when the node's data is made")
 	fs.Var(&c.SnapshotBytes, "snapshot-bytes", "bytes of log after which a snapshot is taken; at least 1mb")
-	fs.DurationVar(&c.NoLeaderWait, "no-leader-wait", c.NoLeaderWait, "how long a command waits for a leader before CLUSTERDOWN; 0 to 60s")
+	fs.DurationVar(&c.NoLeaderWait, "no-leader-wait", c.NoLeaderWait, "how long a command waits for a leader before CLUSTERDOWN; 1ms to 60s")
 	fs.StringVar(&c.PasswordFile, "password-file", c.PasswordFile, "file with the password that clients must give, or set REDFENCE_PASSWORD; empty for no password")
 	fs.IntVar(&c.MaxClients, "maxclients", c.MaxClients, "client connections at a time; 1 to 1000000")
 	fs.DurationVar(&c.Timeout, "timeout", c.Timeout, "closes a connection that is idle for so long; 0 for never")
@@ -154,7 +164,14 @@ func (c *config) checkDistinct() error {
 }
 
 func (c *config) checkCluster() error {
-	if len(c.Cluster) == 0 {
+	switch {
+	case c.Join != "" && len(c.Cluster) > 0:
+		return fmt.Errorf("--join and --cluster exclude each other: a node joins a cluster, or is born with it")
+	case c.Join != "" && !c.nodeIDGiven:
+		return fmt.Errorf("--join needs --node-id: the default n1 is a member already")
+	case c.Join != "" && checkAddr(c.Join) != nil:
+		return fmt.Errorf("--join: %w", checkAddr(c.Join))
+	case len(c.Cluster) == 0:
 		return nil
 	}
 	ids, addrs := map[string]bool{}, map[string]bool{}
@@ -177,15 +194,16 @@ func (c *config) checkCluster() error {
 }
 
 func (c *config) checkLimits() error {
-	const second = time.Second
 	switch {
 	case c.SnapshotBytes < 1<<20:
 		return fmt.Errorf("--snapshot-bytes %s: at least 1mb", c.SnapshotBytes.String())
-	case c.NoLeaderWait < 0 || c.NoLeaderWait > 60*second:
-		return fmt.Errorf("--no-leader-wait %s: want 0 to 60s", c.NoLeaderWait)
+	case c.NoLeaderWait < time.Millisecond || c.NoLeaderWait > time.Minute:
+		return fmt.Errorf("--no-leader-wait %s: want 1ms to 60s", c.NoLeaderWait)
+	case c.Heartbeat < 20*time.Millisecond || c.Heartbeat > time.Minute:
+		return fmt.Errorf("--heartbeat %s: want 20ms to 1m", c.Heartbeat)
 	case c.MaxClients < 1 || c.MaxClients > 1_000_000:
 		return fmt.Errorf("--maxclients %d: want 1 to 1000000", c.MaxClients)
-	case c.Timeout < 0 || c.Timeout > 0 && c.Timeout < second:
+	case c.Timeout < 0 || c.Timeout > 0 && c.Timeout < time.Second:
 		return fmt.Errorf("--timeout %s: want 0 or at least 1s", c.Timeout)
 	case c.MaxMemory != 0 && c.MaxMemory < 1<<20:
 		return fmt.Errorf("--maxmemory %s: want 0 or at least 1mb", c.MaxMemory.String())

@@ -30,6 +30,7 @@ func parse(t *testing.T, args []string, env map[string]string, file string) (con
 	if err := settle(fs, name, lookup); err != nil {
 		return c, fs, err
 	}
+	c.nodeIDGiven = fs.Changed("node-id")
 	return c, fs, c.validate()
 }
 
@@ -70,7 +71,9 @@ func TestBadSettings(t *testing.T) {
 		"cluster":                {"n1", "n1=host", "n2=127.0.0.1:1", "n1=127.0.0.1:1,n1=127.0.0.1:2", "n1=127.0.0.1:1,n2=127.0.0.1:1", "n1=127.0.0.1:0", "n1=:1"},
 		"log-store":              {"", "memory"},
 		"snapshot-bytes":         {"-1", "64 apples", "1", "99999999999gb"},
-		"no-leader-wait":         {"3", "-1s", "2m"},
+		"no-leader-wait":         {"3", "-1s", "0", "2m"},
+		"heartbeat":              {"1ms", "2m", "200"},
+		"join":                   {"127.0.0.1:7379"},
 		"maxclients":             {"0", "-1", "many", "1000001"},
 		"timeout":                {"-1s", "10ms", "300"},
 		"maxmemory":              {"1kb", "-5", "lots"},

@@ -17,7 +17,8 @@ func TestPromisesAreTested(t *testing.T) {
 	tr := repo(t)
 	var doc string
 	cited := map[string][]string{}
-	cite := regexp.MustCompile(`(?i)promises? (\d+)(?:(?:,| and|, and) (\d+))?`)
+	cite := regexp.MustCompile(`(?i)promises? (?:\d+(?:, | and |, and |\b))+`)
+	number := regexp.MustCompile(`\d+`)
 	for _, s := range tr.sources {
 		if s.path == "fsm/doc.go" {
 			doc = s.text
@@ -25,8 +26,8 @@ func TestPromisesAreTested(t *testing.T) {
 		if !s.test || s.pkg == "tests/arch" {
 			continue
 		}
-		for _, m := range cite.FindAllStringSubmatch(s.text, -1) {
-			for _, n := range m[1:] {
+		for _, m := range cite.FindAllString(s.text, -1) {
+			for _, n := range number.FindAllString(m, -1) {
 				cited[n] = append(cited[n], s.path)
 			}
 		}
