@@ -11,7 +11,7 @@ import (
 var mayImport = map[string][]string{
 	"fsm":                    {"fsm/reply", "fsm/script"},
 	"fsm/reply":              {},
-	"fsm/script":             {},
+	"fsm/script":             {"fsm/reply"},
 	"redlockcompat":          {"fsm", "fsm/reply"},
 	"redlockcompat/compare":  {"redlockcompat"},
 	"server":                 {"fsm", "fsm/reply", "redlockcompat", "server/replica"},

@@ -20,12 +20,8 @@ var pureImports = []string{
 var pureModules = map[string][]string{
 	"fsm":        {"github.com/tidwall/btree"},
 	"fsm/reply":  {},
-	"fsm/script": {"github.com/yuin/gopher-lua"},
+	"fsm/script": {},
 }
-
-// timeTypes are the names of package time that fsm/script may use: the
-// interpreter's context has a deadline in its interface. None reads a clock.
-var timeTypes = []string{"Time"}
 
 func isFSM(pkg string) bool { return under(pkg, "fsm") }
 
@@ -42,11 +38,6 @@ func TestMachineIsPure(t *testing.T) {
 				t.Errorf("%s: the state machine must not import %s", s.path, i)
 			}
 		}
-		for _, sel := range s.selectors() {
-			if sel.from == "time" && !slices.Contains(timeTypes, sel.name) {
-				t.Errorf("%s: the state machine must not use time.%s", tr.line(sel.node), sel.name)
-			}
-		}
 		ast.Inspect(s.ast, func(n ast.Node) bool {
 			switch n.(type) {
 			case *ast.GoStmt:
@@ -61,9 +52,6 @@ func TestMachineIsPure(t *testing.T) {
 
 func pureImport(pkg, i string) bool {
 	if _, own := ours(i); own || slices.Contains(pureImports, i) {
-		return true
-	}
-	if i == "time" && pkg == "fsm/script" {
 		return true
 	}
 	for _, m := range pureModules[pkg] {

@@ -70,6 +70,9 @@ func exportedReceiver(f *ast.FuncDecl) bool {
 
 var leftOver = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X|HA` + `CK)\b`)
 
+// otherPaper finds names of documents that a reader of the repository doesn't have.
+var otherPaper = regexp.MustCompile(`\b(DES` + `IGN|FIELD_REP` + `ORTS|STY` + `LE\.md|PEE` + `RS\.md|CLIE` + `NTS\.md)\b`)
+
 // privatePath finds the usual places of somebody's own checkout.
 var privatePath = regexp.MustCompile(`/(home|root|Users|w[o]rk)/[A-Za-z]`)
 
@@ -91,6 +94,9 @@ func TestNoLeftOvers(t *testing.T) {
 		for i, line := range strings.Split(text, "\n") {
 			if m := leftOver.FindString(line); m != "" {
 				t.Errorf("%s:%d: %s", name, i+1, m)
+			}
+			if m := otherPaper.FindString(line); m != "" {
+				t.Errorf("%s:%d: names %s, which is not in the repository", name, i+1, m)
 			}
 			if m := privatePath.FindString(line); m != "" && name != "tests/arch/text_test.go" {
 				t.Errorf("%s:%d: path of a private machine: %s", name, i+1, m)
