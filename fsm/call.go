@@ -150,9 +150,9 @@ func (c *call) exec(cmd *Command) Answer {
 // run runs one command in c.db. A command that fails by the rule of the two
 // kinds of port, or by a bug of ours, is undone whole.
 func (c *call) run(args []string) (v reply.Value) {
-	spec := Find(args[0])
+	spec := rowOf(args)
 	if spec == nil || spec.Where != Machine {
-		return reply.Err("ERR unknown command '" + args[0] + "'")
+		return unknownCommand(args)
 	}
 	if !spec.ArityFits(len(args)) {
 		return WrongArity(spec.Name)
@@ -162,7 +162,8 @@ func (c *call) run(args []string) (v reply.Value) {
 
 // perform runs a row of the table whose arity was checked.
 func (c *call) perform(spec *Spec, args []string) (v reply.Value) {
-	if spec.Has(DenyOOM) && c.s.memoryMax > 0 && uint64(c.s.memory) > c.s.memoryMax {
+	// A script has its own rule for memory: see scriptRun.
+	if c.budget == nil && spec.Has(DenyOOM) && c.s.memoryMax > 0 && uint64(c.s.memory) > c.s.memoryMax {
 		return errOutOfMemory
 	}
 	start := c.s.mark()
@@ -200,7 +201,7 @@ type At struct {
 // time as applied, so what was seen as gone can't come back; what a lease has
 // left is shown by the running clock.
 func (s *State) Read(cmd *Command, client *Client, at At) Answer {
-	spec := Find(cmd.Args[0])
+	spec := rowOf(cmd.Args)
 	if spec == nil || spec.Where != Machine || !spec.Has(Read) || spec.Has(Write) || spec.Has(Script) {
 		return Answer{Value: reply.Err("ERR internal error: '" + cmd.Args[0] + "' is no read")}
 	}

@@ -95,6 +95,9 @@ func init() {
 				panic("fsm: bad row of the command table: " + s.Name)
 			}
 			byName[s.Name] = s
+			if container, _, ok := strings.Cut(s.Name, "|"); ok {
+				containers[container] = true
+			}
 		}
 	}
 }

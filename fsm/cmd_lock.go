@@ -1,0 +1,158 @@
+package fsm
+
+import (
+	"slices"
+
+	"github.com/redfence/redfence/fsm/reply"
+)
+
+// What tells about a lock and its fencing token, whoever made it and by which command.
+
+var lockRows = []Spec{
+	{
+		Name: "lock.token", Arity: -2, Flags: Read | Fast, Where: Machine, First: 1, Last: 1, Step: 1,
+		Group: "lock", Since: "redfence", Args: "key [value]",
+		Summary: "The fencing token of the grant that holds key, if asked only while it has the value; null without one", run: runLockToken,
+	},
+	{
+		Name: "lock.check", Arity: 3, Flags: Read | Fast, Where: Machine, First: 1, Last: 1, Step: 1,
+		Group: "lock", Since: "redfence", Args: "key token",
+		Summary: "1 if the grant with that fencing token still holds key, else 0", run: runLockCheck,
+	},
+	{
+		Name: "lock.info", Arity: 2, Flags: Read, Where: Machine, First: 1, Last: 1, Step: 1,
+		Group: "lock", Since: "redfence", Args: "key",
+		Summary: "Who holds key, since when, from where and with what token; null if nobody does", run: runLockInfo,
+	},
+}
+
+// votesFor lists the seats' records of key that hold the same string as r.
+func (c *call) votesFor(r *record) []*record {
+	var votes []*record
+	for seat := uint8(1); seat <= c.s.cluster.Seats; seat++ {
+		x := c.s.get(c.s.db(seat, c.db.num), r.key)
+		if x != nil && x.kind == r.kind && x.str == r.str {
+			votes = append(votes, x)
+		}
+	}
+	return votes
+}
+
+// tokenOf is the fencing token of the grant that r belongs to. A record of the
+// shared port is a grant of its own. On the seats the grant is the majority, and
+// its token the one with which the majority was complete; without one there is no grant.
+func (c *call) tokenOf(r *record, seats bool) (uint64, bool) {
+	if !seats {
+		return r.token, true
+	}
+	votes := c.votesFor(r)
+	need := int(c.s.cluster.Seats)/2 + 1
+	if len(votes) < need {
+		return 0, false
+	}
+	tokens := make([]uint64, len(votes))
+	for i, v := range votes {
+		tokens[i] = v.token
+	}
+	slices.Sort(tokens)
+	return tokens[need-1], true
+}
+
+// grantOf finds the record that key's name has, whether it is of the seats, and
+// its grant's token, if it is a grant. With a value only a record that holds it counts.
+func (c *call) grantOf(key string, value *string) (r *record, seats bool, token uint64, ok bool) {
+	r = c.own(key)
+	seats = c.db.space != SharedSpace
+	if r == nil {
+		if r = c.s.other(c.db, key); r == nil {
+			return nil, false, 0, false
+		}
+		seats = !seats
+	}
+	if value != nil && (r.kind != stringKind || r.str != *value) {
+		return r, seats, 0, false
+	}
+	token, ok = c.tokenOf(r, seats)
+	return r, seats, token, ok
+}
+
+func runLockToken(c *call) reply.Value {
+	if len(c.args) > 3 {
+		return WrongArity(c.spec.Name)
+	}
+	var value *string
+	if len(c.args) == 3 {
+		value = &c.args[2]
+	}
+	_, _, token, ok := c.grantOf(c.args[1], value)
+	if !ok {
+		return reply.Null
+	}
+	return reply.Integer(int64(token))
+}
+
+func runLockCheck(c *call) reply.Value {
+	token, ok := parseInt(c.args[2])
+	if !ok || token < 0 {
+		return errNotInteger
+	}
+	_, _, current, ok := c.grantOf(c.args[1], nil)
+	return reply.Truth(ok && current == uint64(token))
+}
+
+// runLockInfo answers a map. Redis's "-1 for no lease" holds for pttl.
+func runLockInfo(c *call) reply.Value {
+	r, seats, token, ok := c.grantOf(c.args[1], nil)
+	if r == nil {
+		return reply.Null
+	}
+	through := "shared port"
+	if seats {
+		through = "seat ports"
+	}
+	tokenValue := reply.Null
+	if ok {
+		tokenValue = reply.Integer(int64(token))
+	}
+	c.grow(len(r.key) + len(r.str))
+	return reply.Pairs(
+		reply.String("name"), reply.String(r.key),
+		reply.String("type"), reply.String(kindNames[r.kind]),
+		reply.String("owner"), reply.String(r.str),
+		reply.String("token"), tokenValue,
+		reply.String("held-ms"), reply.Integer((c.now-r.since)/1000),
+		reply.String("pttl"), reply.Integer(c.pttl(r)),
+		reply.String("client-name"), reply.String(r.holder.Name),
+		reply.String("client-addr"), reply.String(r.holder.Addr),
+		reply.String("client-library"), reply.String(r.holder.Library),
+		reply.String("node"), reply.String(r.holder.Node),
+		reply.String("through"), reply.String(through),
+		reply.String("seats"), c.seatVotes(r.key),
+	)
+}
+
+func (c *call) pttl(r *record) int64 {
+	if r.deadline == never {
+		return -1
+	}
+	return leftMillis(r.deadline, c.now)
+}
+
+// seatVotes lists what the seats have under key, one map each for those that
+// have something.
+func (c *call) seatVotes(key string) reply.Value {
+	votes := []reply.Value{}
+	for seat := uint8(1); seat <= c.s.cluster.Seats; seat++ {
+		r := c.s.get(c.s.db(seat, c.db.num), key)
+		if r == nil {
+			continue
+		}
+		votes = append(votes, reply.Pairs(
+			reply.String("seat"), reply.Integer(int64(seat)),
+			reply.String("owner"), reply.String(r.str),
+			reply.String("token"), reply.Integer(int64(r.token)),
+			reply.String("pttl"), reply.Integer(c.pttl(r)),
+		))
+	}
+	return reply.List(votes...)
+}

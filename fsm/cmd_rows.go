@@ -1,5 +1,0 @@
-package fsm
-
-var (
-	stringRows, genericRows, expireRows, scriptRows, lockRows, serverRows []Spec
-)
