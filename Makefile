@@ -27,6 +27,80 @@ run: build ## one node on 127.0.0.1:6379, data in ./redfence-data
 cluster: build ## three local nodes, data in ./tmp/cluster; Ctrl-C stops all
 	exec ./deploy/local-cluster ./bin/redfence ./tmp/cluster
 
+.PHONY: test
+test: test-fast test-stack ## all tests, about 10 minutes on two cores
+
+# What runs in one process, in real or virtual time.
+FAST = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/process -e /tests/compat -e /tests/differential)
+
+.PHONY: test-fast
+test-fast: ## the tests without real processes: packages, architecture, simulation
+	$(GOTEST) -timeout 15m $(FAST)
+
+# One package at a time: some of these measure how long an outage takes.
+.PHONY: test-stack
+test-stack: build process compat differential ## the tests with real processes and real clients
+
+export REDFENCE_BIN := $(CURDIR)/bin/redfence
+
+.PHONY: process
+process: build ## real nodes under kill, stop and full disk: KILLS=20
+	$(GOTEST) -timeout 20m -count=1 ./tests/process $(if $(KILLS),-kills $(KILLS))
+
+.PHONY: compat
+compat: build ## real lock libraries against one node and three
+	$(GOTEST) -timeout 20m -count=1 ./tests/compat
+
+.PHONY: differential
+differential: build redis ## the same commands to redis-server and to Redfence
+	$(GOTEST) -timeout 20m -count=1 ./tests/differential
+
+# redis-server and redis-cli, from the system's packages.
+.PHONY: redis
+redis:
+	@command -v redis-server redis-cli redis-benchmark >/dev/null && exit; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "this needs redis-server, redis-cli and redis-benchmark: install them, or run as root where apt-get is" >&2; exit 1; fi; \
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends redis-server redis-tools </dev/null
+
+.PHONY: sim
+sim: ## simulation of the whole stack: SEED=1 for one run, RUNS=200 for many
+	$(GOTEST) -timeout 30m -count=1 ./tests/sim $(if $(SEED),-seed $(SEED)) $(if $(RUNS),-runs $(RUNS))
+
+.PHONY: race
+race: ## the fast tests under the race detector (needs a C compiler)
+	@command -v $${CC:-gcc} >/dev/null || { echo "the race detector needs a C compiler" >&2; exit 1; }
+	CGO_ENABLED=1 $(GOTEST) -race -short -timeout 20m $(FAST)
+
+FUZZTIME ?= 10s
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME=10s
+	@for pkg in $(FAST); do \
+		for target in $$($(GOTEST) -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; \
+			$(GOTEST) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+.PHONY: lint
+lint: ## gofmt, go vet, staticcheck and the rules of tests/arch
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted" >&2; exit 1; }
+	$(GO) vet -tags $(TAGS) ./...
+	$(GO) tool -modfile=tools/go.mod staticcheck -tags $(TAGS) ./...
+	$(GOTEST) ./tests/arch
+
+.PHONY: generate
+generate: ## the pages of docs that come from the code
+	$(GOTEST) -count=1 ./cmd/redfence -run Page -rewrite
+
+.PHONY: check
+check: lint ## what to run before a commit
+	$(GOTEST) -short $(FAST)
+
+.PHONY: ci
+ci: test lint race fuzz ## all of it; .ci/run calls this
+
 .PHONY: clean
 clean: ## remove what the targets made
 	rm -rf bin tmp

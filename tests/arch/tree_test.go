@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,8 +22,10 @@ type source struct {
 	path string // relative to the root, with slashes
 	pkg  string // directory of path
 	test bool
-	text string
-	ast  *ast.File
+	// apart says that the file is of a nested module, with requirements of its own.
+	apart bool
+	text  string
+	ast   *ast.File
 }
 
 // tree is the repository as the tests see it.
@@ -30,6 +33,7 @@ type tree struct {
 	root    string
 	fset    *token.FileSet
 	sources []source
+	nested  []string          // folders of modules within ours
 	others  map[string]string // texts that are no Go: Markdown, Makefile, YAML, shell
 }
 
@@ -64,6 +68,9 @@ func (t *tree) visit(file string, d fs.DirEntry, err error) error {
 		if notOurs[d.Name()] {
 			return fs.SkipDir
 		}
+		if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil && file != t.root {
+			t.nested = append(t.nested, file+string(filepath.Separator))
+		}
 		return nil
 	}
 	rel, err := filepath.Rel(t.root, file)
@@ -88,6 +95,7 @@ func (t *tree) visit(file string, d fs.DirEntry, err error) error {
 	}
 	t.sources = append(t.sources, source{
 		path: rel, pkg: path.Dir(rel), test: strings.HasSuffix(rel, "_test.go"), text: string(data), ast: parsed,
+		apart: slices.ContainsFunc(t.nested, func(dir string) bool { return strings.HasPrefix(file, dir) }),
 	})
 	return nil
 }
