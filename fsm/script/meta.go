@@ -128,7 +128,9 @@ func (m *machine) toNumber(v *value) (float64, bool) {
 		return v.num, true
 	case kString:
 		s := v.ref.(string)
-		m.spend(int64(len(s)) / 16)
+		if len(s) > 17 {
+			m.spend(int64(len(s))) // more digits than a double has: exact arithmetic
+		}
 		return parseNumber(s)
 	}
 	return 0, false

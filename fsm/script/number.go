@@ -51,7 +51,33 @@ func formatG(f float64, prec int, alternate bool) string {
 	if exp < -4 || exp >= prec {
 		return trimFraction(s[:mark], alternate) + s[mark:]
 	}
-	return trimFraction(strconv.FormatFloat(f, 'f', prec-1-exp, 64), alternate)
+	return trimFraction(placePoint(s[:mark], exp), alternate)
+}
+
+// placePoint turns d.ddd times ten to the exp into plain digits. (Asking strconv
+// for them costs microseconds.)
+func placePoint(s string, exp int) string {
+	buf := make([]byte, 0, 32)
+	if s[0] == '-' {
+		buf = append(buf, '-')
+		s = s[1:]
+	}
+	if exp < 0 {
+		buf = append(buf, "0.0000"[:1-exp]...)
+		buf = append(buf, s[0])
+		if len(s) > 1 {
+			buf = append(buf, s[2:]...)
+		}
+		return string(buf)
+	}
+	buf = append(buf, s[0])
+	if len(s) > 1 {
+		buf = append(buf, s[2:2+exp]...)
+		if len(s) > 2+exp {
+			buf = append(append(buf, '.'), s[2+exp:]...)
+		}
+	}
+	return string(buf)
 }
 
 // trimFraction drops zeros at the end of a fraction.
