@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	metricsprom "github.com/hashicorp/go-metrics/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/server"
+	"github.com/redfence/redfence/server/replica"
+)
+
+// node is a replica with the server in front of it.
+type node struct {
+	replica *replica.Node
+	server  *server.Server
+	http    *http.Server
+	log     *slog.Logger
+	failed  chan error // has the first reason why the node can't go on
+}
+
+// startNode starts the replica and puts a server in front of it, which accepts
+// nothing yet.
+func startNode(ctx context.Context, c *config, p *ports, log *slog.Logger) (*node, error) {
+	n := &node{log: log, failed: make(chan error, 1)}
+	// The replica has events before there is a server; nobody listens to those.
+	var front atomic.Pointer[server.Server]
+	settings := replicaConfig(c, p, log)
+	sink, err := newRaftSink()
+	if err != nil {
+		return nil, err
+	}
+	settings.Metrics = sink
+	settings.Fatal = n.fail
+	settings.OnEvents = func(events []fsm.Event) {
+		if s := front.Load(); s != nil {
+			s.Events(events)
+		}
+	}
+	settings.OnMissedEvents = func() {
+		if s := front.Load(); s != nil {
+			s.DropSubscribers()
+		}
+	}
+	if n.replica, err = replica.Start(ctx, settings); err != nil {
+		return nil, err
+	}
+	n.server, err = server.New(n.replica, server.Config{
+		NodeID: c.NodeID, Version: version, Password: c.password, MaxClients: c.MaxClients, IdleTimeout: c.Timeout,
+		NotifyKeyspaceEvents: c.KeyEvents, MemoryMax: uint64(c.MaxMemory), Log: log,
+	})
+	if err != nil {
+		n.replica.Close()
+		return nil, err
+	}
+	front.Store(n.server)
+	n.server.Registry().MustRegister(sink)
+	n.http = n.server.HTTPServer()
+	n.http.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	return n, nil
+}
+
+func replicaConfig(c *config, p *ports, log *slog.Logger) replica.Config {
+	r := replica.Config{
+		NodeID: c.NodeID, Dir: c.DataDir, RaftListen: c.RaftListen, RaftAdvertise: c.raftAddress(), Join: c.Join,
+		Seats: uint8(len(c.Seats)), Version: version,
+		Addresses: replica.Addresses{Seats: p.seats()},
+		LogStore:  c.LogStore, SnapshotBytes: int64(c.SnapshotBytes), MemoryMax: uint64(c.MaxMemory),
+		Heartbeat: c.Heartbeat, NoLeaderWait: c.NoLeaderWait,
+		// CONFIG SET can ask for keyspace events at any time.
+		KeyEvents: true,
+		ScriptLog: scriptLog(log), Log: log,
+	}
+	if strings.HasSuffix(c.RaftListen, ":0") {
+		r.RaftAdvertise = c.RaftAdvertise // the port is known once it is open
+	}
+	if shared := p.of(fsm.SharedSpace); len(shared) > 0 {
+		r.Addresses.Client = shared[0]
+	}
+	if web := addrsOf(p.http); len(web) > 0 {
+		r.Addresses.HTTP = web[0]
+	}
+	for _, x := range c.Cluster {
+		r.Cluster = append(r.Cluster, replica.Peer{ID: x.id, Addr: x.addr})
+	}
+	return r
+}
+
+// scriptLog writes what scripts give to redis.log, by Redis's levels.
+func scriptLog(log *slog.Logger) func(int, string) {
+	levels := []slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
+	return func(level int, text string) {
+		log.Log(context.Background(), levels[max(0, min(level, len(levels)-1))], "script", "text", text)
+	}
+}
+
+// fail notes why the node can't go on; only the first reason counts.
+func (n *node) fail(err error) {
+	select {
+	case n.failed <- err:
+	default:
+	}
+}
+
+// serve accepts on every port.
+func (n *node) serve(p *ports) {
+	for _, ln := range p.clients {
+		go func() {
+			if err := n.server.Serve(ln.Listener, ln.space); err != nil {
+				n.fail(err)
+			}
+		}()
+	}
+	for _, ln := range p.http {
+		go func() {
+			if err := n.http.Serve(ln); err != nil && err != http.ErrServerClosed {
+				n.fail(err)
+			}
+		}()
+	}
+}
+
+// announce waits until the node can serve and then says, in one line, where.
+func (n *node) announce(ctx context.Context, p *ports) {
+	const look = 10 * time.Millisecond
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	began := time.Now()
+	for said := false; n.replica.Ready() != nil; {
+		if !said && time.Since(began) > 5*time.Second {
+			n.log.Warn("not ready yet", "reason", n.replica.Ready())
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	s := n.replica.Status()
+	n.log.Info("ready", "node", s.NodeID, "cluster", s.ClusterID, "role", s.Role, "shared", orNone(p.of(fsm.SharedSpace)),
+		"seats", orNone(p.seats()), "raft", s.RaftAddr, "http", orNone(addrsOf(p.http)))
+}
+
+// newRaftSink makes the place where raft counts. It has a registry of its own
+// until the server's is there to show it.
+func newRaftSink() (*metricsprom.PrometheusSink, error) {
+	return metricsprom.NewPrometheusSinkFrom(metricsprom.PrometheusOpts{Name: "raft", Registerer: prometheus.NewRegistry()})
+}
+
+// end hands leadership over, answers what is in flight, and closes everything.
+// After a failure there is nothing to hand over.
+func (n *node) end(failed bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownMax)
+	defer cancel()
+	if !failed {
+		if err := n.replica.Handover(ctx); err != nil {
+			n.log.Info("leadership was not handed over", "error", err)
+		}
+	}
+	answer, cancelAnswer := context.WithTimeout(ctx, answerMax)
+	defer cancelAnswer()
+	if err := n.server.Shutdown(answer); err != nil {
+		n.log.Warn("some commands in flight were given up", "error", err)
+	}
+	n.http.Close()
+	closed := make(chan error, 1)
+	go func() { closed <- n.replica.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			n.log.Warn("the data was not closed cleanly", "error", err)
+		}
+		n.log.Info("ended")
+	case <-ctx.Done():
+		// What was acknowledged is on disk; a store that hangs must not hold up the end.
+		n.log.Warn("the data could not be closed in time")
+	}
+}
+
+func newLogger(c *config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	// validate has checked the word.
+	_ = level.UnmarshalText([]byte(c.LogLevel))
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
