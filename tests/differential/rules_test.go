@@ -1,0 +1,116 @@
+package differential
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/redfence/redfence/fsm"
+)
+
+// toleranceMillis is by how much what a lease has left may differ: both servers
+// are asked in the same instant, but start the lease and answer one after the other.
+const toleranceMillis = 5000
+
+// rule says how the answers of a row are compared when they aren't the same bytes.
+type rule struct {
+	why  string
+	same func(args []string, redis, redfence *answer) bool
+}
+
+// rules are all the ways in which answers may differ.
+var rules = map[string]rule{
+	"ttl":         {"a time that runs, within the tolerance", closeTo(toleranceMillis / 1000)},
+	"pttl":        {"a time that runs, within the tolerance", closeTo(toleranceMillis)},
+	"expiretime":  {"counted from now, within the tolerance", closeTo(toleranceMillis / 1000)},
+	"pexpiretime": {"counted from now, within the tolerance", closeTo(toleranceMillis)},
+	"keys":        {"Redis lists keys in the order of its hash table, Redfence sorted", sameElements},
+	"scan":        {"Redis lists keys in the order of its hash table, Redfence sorted", sameScan},
+	"randomkey":   {"drawn at random: a key where the other has one", sameKind},
+	"time":        {"the time, within the tolerance", sameTime},
+	"object|encoding": {"Redis shows how a value came to be (raw after APPEND), Redfence how it could be stored",
+		sameKind},
+	"object|refcount": {"Redis shares small integers", sameKind},
+	"object|idletime": {"access times are not kept: an error where Redis has a number", func(_ []string, redis, redfence *answer) bool {
+		return redis.kind == ':' && redfence.isError()
+	}},
+	"eval": {"errors raised inside Lua: first word and class", sameClass}, "evalsha": {"errors raised inside Lua: first word and class", sameClass},
+	"eval_ro": {"errors raised inside Lua: first word and class", sameClass}, "evalsha_ro": {"errors raised inside Lua: first word and class", sameClass},
+	"script|load": {"errors of the Lua compiler: first word and class", sameClass},
+}
+
+func closeTo(tolerance int64) func([]string, *answer, *answer) bool {
+	return func(_ []string, redis, redfence *answer) bool {
+		a, ok1 := redis.number()
+		b, ok2 := redfence.number()
+		return ok1 && ok2 && a > 0 && b > 0 && max(a-b, b-a) <= tolerance
+	}
+}
+
+func sorted(a *answer) []string {
+	var out []string
+	for _, e := range a.elems {
+		out = append(out, e.raw)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sameElements(_ []string, redis, redfence *answer) bool {
+	return redis.kind == '*' && redfence.kind == '*' && slices.Equal(sorted(redis), sorted(redfence))
+}
+
+func sameScan(_ []string, redis, redfence *answer) bool {
+	return len(redis.elems) == 2 && len(redfence.elems) == 2 && redis.elems[0].raw == redfence.elems[0].raw &&
+		sameElements(nil, &redis.elems[1], &redfence.elems[1])
+}
+
+func sameKind(_ []string, redis, redfence *answer) bool {
+	return redis.kind == redfence.kind && !redis.isError() && (redis.raw == "$-1\r\n") == (redfence.raw == "$-1\r\n")
+}
+
+func sameTime(_ []string, redis, redfence *answer) bool {
+	return len(redis.elems) == 2 && len(redfence.elems) == 2 && redis.elems[0].kind == '$' && redfence.elems[1].kind == '$'
+}
+
+// sameClass compares errors by their first word and by what they are about: the
+// compiler, a line of the script, a command that it called.
+func sameClass(_ []string, redis, redfence *answer) bool {
+	return redis.isError() && redfence.isError() && class(redis.text) == class(redfence.text)
+}
+
+func class(text string) string {
+	word, rest, _ := strings.Cut(text, " ")
+	switch {
+	case strings.HasPrefix(rest, "Error compiling script"):
+		return word + " compile"
+	case strings.Contains(rest, "user_script:") && strings.Contains(rest, " script: "):
+		return word + " raised"
+	}
+	return text
+}
+
+// sameLimit takes the name of a limit, which Redis gives by its setting and
+// Redfence by its bytes, out of what Redis said. Both have it at 8 MiB here.
+func sameLimit(redis string) string {
+	return strings.ReplaceAll(redis, "(proto-max-bulk-len)", "(8388608 bytes)")
+}
+
+// notCompared are the rows that aren't sent to both servers, with the reason.
+// Rows that Redfence lacks on purpose are counted apart.
+var notCompared = map[string]string{
+	"lock.token": "Redis has no fencing tokens", "lock.check": "Redis has no fencing tokens", "lock.info": "Redis has no fencing tokens",
+	"delex":  "came with Redis 8.4",
+	"_watch": "not for clients",
+	"object": "a container: its subcommands are compared", "script": "a container: its subcommands are compared",
+}
+
+// reasonFor says why a row isn't compared, "" if it must be.
+func reasonFor(s *fsm.Spec) string {
+	switch {
+	case s.Where == fsm.Absent:
+		return "Redfence lacks it on purpose: its error is of its own"
+	case s.Where == fsm.Edge:
+		return "answered by the node that reads it"
+	}
+	return notCompared[s.Name]
+}
