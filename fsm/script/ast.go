@@ -42,6 +42,7 @@ type (
 	}
 	tableItem struct {
 		key, val expr // key nil for a positional item
+		line     int
 	}
 )
 

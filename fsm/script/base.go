@@ -222,7 +222,9 @@ const costCatch = 50
 
 // basePcall hands an error table's text to the script, as Redis's does.
 func basePcall(m *machine, args []value) []value {
-	m.checkAny(args, 1)
+	if len(args) == 0 {
+		return m.two(falseValue, str("attempt to call a boolean value")) // as Redis's does
+	}
 	res, caught := m.protected(args[0], args[1:])
 	if caught != nil {
 		m.spend(costCatch)

@@ -139,7 +139,6 @@ func (c *compiler) statement(s stat, line int) {
 	reg := c.free
 	switch s := s.(type) {
 	case *assignStat:
-		c.line = s.line
 		c.assign(s)
 	case *callStat:
 		c.call(s.call, c.free, 0)
@@ -191,7 +190,7 @@ func writesEarly(e expr) bool {
 
 func (c *compiler) assign(s *assignStat) {
 	if len(s.targets) == 1 && len(s.exprs) == 1 {
-		c.assignOne(s.targets[0], s.exprs[0])
+		c.assignOne(s.targets[0], s.exprs[0], s.line)
 		return
 	}
 	// All targets' tables and keys, then all values, then the writing.
@@ -203,6 +202,7 @@ func (c *compiler) assign(s *assignStat) {
 	}
 	base := c.free
 	c.exprList(s.exprs, len(s.targets))
+	c.line = s.line
 	for i := len(s.targets) - 1; i >= 0; i-- {
 		c.store(s.targets[i], refs[i], base+i)
 	}
@@ -210,15 +210,23 @@ func (c *compiler) assign(s *assignStat) {
 
 type targetRef struct{ obj, key int }
 
-func (c *compiler) assignOne(target, e expr) {
+func (c *compiler) assignOne(target, e expr, line int) {
 	switch t := target.(type) {
 	case *localExpr:
 		c.storeLocal(t.v, e)
 	case *indexExpr:
-		ref := targetRef{obj: c.inRegister(t.obj), key: c.operand(t.key)}
-		c.store(target, ref, c.operand(e))
+		obj, lateObj := c.begin(t.obj, false)
+		key, lateKey := c.begin(t.key, true)
+		ref := targetRef{obj, key}
+		rk := c.operand(e)
+		c.finish(obj, lateObj)
+		c.finish(key, lateKey)
+		c.line = line
+		c.store(target, ref, rk)
 	default:
-		c.store(target, targetRef{}, c.operand(e))
+		rk := c.operand(e)
+		c.line = line
+		c.store(target, targetRef{}, rk)
 	}
 }
 

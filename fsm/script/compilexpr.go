@@ -107,6 +107,32 @@ func (c *compiler) operand(e expr) int {
 	return c.temp(e)
 }
 
+// begin evaluates an operand that others are evaluated after. A local keeps its
+// register, so that what those assign to it is seen, as in Lua; the value of one in
+// a cell is therefore fetched by finish.
+func (c *compiler) begin(e expr, constants bool) (rk int, late *localVar) {
+	if l, ok := unparen(e).(*localExpr); ok && l.v.captured {
+		return c.alloc(1), l.v
+	}
+	if constants {
+		return c.operand(e), nil
+	}
+	return c.inRegister(e), nil
+}
+
+func (c *compiler) finish(reg int, late *localVar) {
+	if late != nil {
+		c.emit(opGetCell, reg, late.reg, 0)
+	}
+}
+
+func (c *compiler) operands(l, r expr) (int, int) {
+	lrk, late := c.begin(l, true)
+	rrk := c.operand(r)
+	c.finish(lrk, late)
+	return lrk, rrk
+}
+
 // inRegister is operand for instructions that take no constant.
 func (c *compiler) inRegister(e expr) int {
 	if l, ok := unparen(e).(*localExpr); ok && !l.v.captured {
@@ -157,8 +183,9 @@ func (c *compiler) exprTo(e expr, dst int) {
 		c.line = e.line
 		c.emit(opGetGlobal, dst, c.constant(str(e.name)), 0)
 	case *indexExpr:
-		obj := c.inRegister(e.obj)
+		obj, late := c.begin(e.obj, false)
 		key := c.operand(e.key)
+		c.finish(obj, late)
 		c.line = e.line
 		c.emit(opGetTable, dst, obj, key)
 	case *callExpr:
@@ -235,7 +262,7 @@ func (c *compiler) binary(e *binExpr, dst int) {
 	case opConcat:
 		c.concat(e, dst)
 	case opAdd, opSub, opMul, opDiv, opMod, opPow:
-		l, r := c.operand(e.l), c.operand(e.r)
+		l, r := c.operands(e.l, e.r)
 		c.line = e.line
 		c.emit(opArithAdd+opcode(e.op-opAdd), dst, l, r)
 	default:
@@ -311,7 +338,7 @@ func (c *compiler) jumpLogic(e *binExpr, want bool) []int {
 }
 
 func (c *compiler) compare(e *binExpr, want bool) int {
-	l, r := c.operand(e.l), c.operand(e.r)
+	l, r := c.operands(e.l, e.r)
 	c.line = e.line
 	var yes, no opcode
 	switch e.op {
@@ -348,6 +375,7 @@ func (c *compiler) tableTo(e *tableExpr, dst int) {
 			free := c.free
 			key := c.operand(item.key)
 			val := c.operand(item.val)
+			c.line = item.line
 			c.emit(opSetTable, t, key, val)
 			c.free = free
 			continue

@@ -151,7 +151,7 @@ func (m *machine) replyOfTable(t *table, depth int64) reply.Value {
 
 func (m *machine) replyOfFields(t *table, depth int64) (reply.Value, bool) {
 	if s, ok := m.stringField(t, "err"); ok {
-		return reply.Err(strings.TrimRight(oneLine(s), " ")), true
+		return reply.Err(oneLine(s)), true
 	}
 	if s, ok := m.stringField(t, "ok"); ok {
 		return reply.Simple(mapNewlines(s)), true

@@ -65,14 +65,11 @@ func (e *jsonEncoder) number(v *value) {
 			e.write("null")
 			return
 		}
-		switch {
-		case f != f:
-			e.write("NaN")
-		case f > 0:
-			e.write("Infinity")
-		default:
-			e.write("-Infinity")
+		s, _ := formatSpecial(f)
+		if f != f {
+			s = "nan"
 		}
+		e.write(s)
 		return
 	}
 	e.m.spend(4)
@@ -176,7 +173,7 @@ func (e *jsonEncoder) table(v *value, depth int64) {
 			e.number(&key)
 			e.write(`"`)
 		default:
-			e.fail(v, "table key must be a number or string")
+			e.fail(&key, "table key must be a number or string")
 		}
 		e.write(":")
 		e.value(&val, depth)

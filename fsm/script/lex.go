@@ -319,8 +319,7 @@ func (l *lexer) longBody(sep int, unfinished string) string {
 }
 
 func (l *lexer) quoted(quote byte) {
-	start := l.pos
-	var b []byte
+	var b []byte // errors show what has been read, with the escapes resolved
 	for l.pos++; ; {
 		if l.pos >= len(l.src) {
 			l.fail("unfinished string", "<eof>")
@@ -332,9 +331,9 @@ func (l *lexer) quoted(quote byte) {
 			l.tok, l.text = tString, string(b)
 			return
 		case '\n', '\r':
-			l.fail("unfinished string", l.src[start:l.pos])
+			l.fail("unfinished string", string(quote)+string(b))
 		case '\\':
-			b = l.escape(b, start)
+			b = l.escape(b, quote)
 		default:
 			b = append(b, c)
 			l.pos++
@@ -342,7 +341,7 @@ func (l *lexer) quoted(quote byte) {
 	}
 }
 
-func (l *lexer) escape(b []byte, start int) []byte {
+func (l *lexer) escape(b []byte, quote byte) []byte {
 	l.pos++
 	if l.pos >= len(l.src) {
 		return b // the string is unfinished
@@ -359,7 +358,7 @@ func (l *lexer) escape(b []byte, start int) []byte {
 			l.pos++
 		}
 		if n > 255 {
-			l.fail("escape sequence too large", l.src[start:l.pos])
+			l.fail("escape sequence too large", string(quote)+string(b))
 		}
 		return append(b, byte(n))
 	}

@@ -249,7 +249,13 @@ func (p *parser) forStatement(line int) stat {
 	p.next()
 	name := p.needName()
 	n := len(p.fs.actives)
-	defer func() { p.fs.actives = p.fs.actives[:n] }()
+	s := p.forHead(name, line)
+	p.fs.actives = p.fs.actives[:n]
+	return s
+}
+
+// forHead parses either kind of for from behind its first name.
+func (p *parser) forHead(name string, line int) stat {
 	switch p.tok {
 	case '=':
 		p.next()
@@ -330,12 +336,11 @@ func (p *parser) localStatement() stat {
 
 // exprStatement is a call or an assignment.
 func (p *parser) exprStatement() stat {
-	line := p.line
 	e := p.suffixed()
-	if call, ok := e.(*callExpr); ok && p.tok != '=' && p.tok != ',' {
+	if call, ok := e.(*callExpr); ok {
 		return &callStat{call}
 	}
-	s := &assignStat{targets: []expr{e}, line: line}
+	s := &assignStat{targets: []expr{e}}
 	for {
 		switch s.targets[len(s.targets)-1].(type) {
 		case *localExpr, *upvalExpr, *globalExpr, *indexExpr:
@@ -350,6 +355,7 @@ func (p *parser) exprStatement() stat {
 	}
 	p.need('=')
 	s.exprs = p.exprList()
+	s.line = p.lastLine
 	return s
 }
 

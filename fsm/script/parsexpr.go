@@ -15,11 +15,12 @@ func (p *parser) expr() expr { return p.subexpr(0) }
 func (p *parser) subexpr(limit int) expr {
 	p.enter()
 	var e expr
-	switch line := p.line; p.tok {
+	switch p.tok {
 	case '-', '#', tNot:
 		op := p.tok
 		p.next()
-		e = foldUnary(&unExpr{op, p.subexpr(unaryPriority), line})
+		operand := p.subexpr(unaryPriority)
+		e = foldUnary(&unExpr{op, operand, p.lastLine})
 	default:
 		e = p.simple()
 	}
@@ -31,9 +32,9 @@ func (p *parser) subexpr(limit int) expr {
 		if n >= p.lim.MaxOperators {
 			p.fail("expression has too many operators", "")
 		}
-		line := p.line
 		p.next()
-		e = &binExpr{op, e, p.subexpr(priorities[op].right), line}
+		right := p.subexpr(priorities[op].right)
+		e = &binExpr{op, e, right, p.lastLine}
 	}
 	p.leave()
 	return e
@@ -107,16 +108,16 @@ func (p *parser) suffixed() expr {
 		if n > p.lim.MaxOperators {
 			p.fail("expression has too many operators", "")
 		}
-		line := p.line
 		switch p.tok {
 		case '.':
 			p.next()
-			e = &indexExpr{e, &constExpr{str(p.needName())}, line}
+			name := p.needName()
+			e = &indexExpr{e, &constExpr{str(name)}, p.lastLine}
 		case '[':
 			p.next()
 			key := p.expr()
 			p.need(']')
-			e = &indexExpr{e, key, line}
+			e = &indexExpr{e, key, p.lastLine}
 		case ':':
 			p.next()
 			name := p.needName()
@@ -170,6 +171,7 @@ func (p *parser) table() expr {
 			p.need('=')
 		}
 		item.val = p.expr()
+		item.line = p.lastLine
 		t.items = append(t.items, item)
 		if !p.accept(',') && !p.accept(';') {
 			break

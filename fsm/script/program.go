@@ -55,11 +55,11 @@ func Compile(text string, lim Limits) (p *Program, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			se, ok := r.(syntaxError)
-			if !ok {
-				panic(r)
+			text := "fault of the compiler" // one of ours; alike on every replica
+			if se, ok := r.(syntaxError); ok {
+				text = oneLine(se.Error())
 			}
-			p, err = nil, &Error{"ERR Error compiling script (new function): " + oneLine(se.Error())}
+			p, err = nil, &Error{"ERR Error compiling script (new function): " + text}
 		}
 	}()
 	p = &Program{SHA1: SHA1(text), size: 512 + 40*len(text)}

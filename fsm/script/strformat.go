@@ -74,8 +74,10 @@ func stringFormat(m *machine, args []value) []value {
 			format = format[1:]
 			continue
 		}
+		if arg++; arg > len(args) {
+			m.argError(arg, "no value")
+		}
 		sp, rest := m.parseSpec(format)
-		arg++
 		text := m.formatOne(sp, args, arg)
 		m.chargeString(len(text))
 		out = append(out, text...)

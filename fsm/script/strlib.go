@@ -12,10 +12,7 @@ var stringLibrary = []entry{
 	}},
 	{"find", func(m *machine, args []value) []value { return m.find(args, true) }},
 	{"format", stringFormat},
-	{"gfind", func(m *machine, args []value) []value {
-		m.errorf("'string.gfind' was renamed to 'string.gmatch'")
-		return nil
-	}},
+	{"gfind", stringGmatch},
 	{"gmatch", stringGmatch},
 	{"gsub", stringGsub},
 	{"len", func(m *machine, args []value) []value {
