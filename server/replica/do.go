@@ -1,0 +1,193 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+)
+
+// Errors of Do.
+var (
+	// ErrNoLeader is returned when no leader was found in time. Nothing was executed.
+	ErrNoLeader = errors.New("replica: no leader; not executed")
+	// ErrUnknownOutcome is returned when the commands were sent and nobody can say
+	// in time whether they were executed. It never means that they were not.
+	ErrUnknownOutcome = errors.New("replica: outcome unknown")
+	// ErrTooBusy is returned when too much waits already. Nothing was executed.
+	ErrTooBusy = errors.New("replica: too many commands wait; not executed")
+	// ErrClosed is returned after Close has begun. Nothing was executed.
+	ErrClosed = errors.New("replica: node is closed; not executed")
+)
+
+// recheckWait is how often a command that has waited long looks whether there is a leader.
+const recheckWait = 100 * time.Millisecond
+
+// Do executes the commands of one client in order and blocks until they are
+// answered; Command.Client is set by Do. Lone reads run on the leader once it is
+// confirmed, everything else travels in the log, where other clients' commands
+// do not come between those of one Do unless several of them are costly scripts.
+//
+// It may be called from any number of goroutines; commands of one connection
+// take effect in order if each Do is awaited. The texts of cmds must not change
+// any more, even after Do has returned. On an error see the errors above; when
+// ctx ends first, the error is ctx's if nothing was executed, else ErrUnknownOutcome.
+func (n *Node) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+	if len(cmds) == 0 {
+		return nil, nil
+	}
+	n.describe(&client)
+	if loneReads(cmds) {
+		return n.doReads(ctx, &client, cmds)
+	}
+	first := n.cut(cmds)
+	answers, err := n.submit(ctx, client, cmds[:first])
+	if err != nil || first == len(cmds) {
+		return answers, err
+	}
+	all := append(make([]fsm.Answer, 0, len(cmds)), answers...)
+	for len(all) < len(cmds) {
+		rest := cmds[len(all):]
+		answers, err := n.submit(ctx, client, rest[:n.cut(rest)])
+		if err != nil {
+			// The commands before were executed, so the error can't speak for all.
+			for len(all) < len(cmds) {
+				all = append(all, fsm.Answer{Value: fsm.ErrUnknownOutcome})
+			}
+			break
+		}
+		all = append(all, answers...)
+	}
+	return all, nil
+}
+
+// describe cuts a client's texts to what the log takes.
+func (n *Node) describe(c *fsm.Client) {
+	if c.Node == "" {
+		c.Node = n.cfg.NodeID
+	}
+	for _, s := range []*string{&c.Name, &c.Addr, &c.Library, &c.Node} {
+		*s = (*s)[:min(len(*s), fsm.ClientTextMax)]
+	}
+}
+
+// loneReads says whether all commands only read and none is a script.
+func loneReads(cmds []fsm.Command) bool {
+	for i := range cmds {
+		if cmds[i].Exec != nil || len(cmds[i].Args) == 0 {
+			return false
+		}
+		spec := fsm.Find(cmds[i].Args[0])
+		if spec == nil || spec.Where != fsm.Machine || !spec.Has(fsm.Read) || spec.Has(fsm.Write) || spec.Has(fsm.Script) {
+			return false
+		}
+	}
+	return true
+}
+
+// cut says how many of the commands travel together: up to, and with, the
+// first costly script if another one follows.
+func (n *Node) cut(cmds []fsm.Command) int {
+	for i := range cmds {
+		if n.costs.of(&cmds[i]) >= costlyScript {
+			return i + 1
+		}
+	}
+	return len(cmds)
+}
+
+// submit sends commands through the log and waits.
+func (n *Node) submit(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+	if n.isClosed() {
+		return nil, ErrClosed
+	}
+	p := &part{client: client, cmds: cmds}
+	if err := n.origin.submit(p); err != nil {
+		n.stats.TooBusy.Add(uint64(len(cmds)))
+		return nil, err
+	}
+	began := time.Now()
+	timer := time.NewTimer(n.cfg.NoLeaderWait)
+	defer timer.Stop()
+	for {
+		select {
+		case out := <-p.done:
+			return out.answers, n.counted(out.err, len(cmds))
+		case <-ctx.Done():
+			return n.abandon(p, ctx.Err())
+		case <-n.stop:
+			return n.abandon(p, ErrClosed)
+		case <-timer.C:
+		}
+		if !n.hasLeader() && n.origin.giveUp(p, false) {
+			return nil, n.counted(ErrNoLeader, len(cmds))
+		}
+		left := n.cfg.NoLeaderWait + n.cfg.AnswerWait - time.Since(began)
+		if left <= 0 {
+			certain := ErrTooBusy
+			if !n.hasLeader() {
+				certain = ErrNoLeader
+			}
+			return n.abandon(p, certain)
+		}
+		timer.Reset(min(left, recheckWait))
+	}
+}
+
+// abandon ends the wait for a part for good.
+func (n *Node) abandon(p *part, certain error) ([]fsm.Answer, error) {
+	if n.origin.giveUp(p, true) {
+		return nil, n.counted(certain, len(p.cmds))
+	}
+	select {
+	case out := <-p.done: // it came in this instant
+		return out.answers, n.counted(out.err, len(p.cmds))
+	default:
+		return nil, n.counted(ErrUnknownOutcome, len(p.cmds))
+	}
+}
+
+func (n *Node) counted(err error, cmds int) error {
+	switch {
+	case errors.Is(err, ErrNoLeader):
+		n.stats.NoLeader.Add(uint64(cmds))
+	case errors.Is(err, ErrUnknownOutcome):
+		n.stats.UnknownOutcomes.Add(uint64(cmds))
+	case errors.Is(err, ErrTooBusy):
+		n.stats.TooBusy.Add(uint64(cmds))
+	}
+	return err
+}
+
+// doReads answers lone reads, here or on the leader. They change nothing, so
+// they are asked again until somebody who leads answers.
+func (n *Node) doReads(ctx context.Context, client *fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+	began := time.Now()
+	limit, cancel := context.WithTimeout(ctx, n.cfg.NoLeaderWait+n.cfg.AnswerWait)
+	defer cancel()
+	for {
+		if n.isClosed() {
+			return nil, ErrClosed
+		}
+		answers, err := n.readHere(limit, client, cmds)
+		if errors.Is(err, errNotLeading) {
+			answers, err = n.readThere(limit, client, cmds)
+		}
+		switch {
+		case err == nil:
+			return answers, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.Is(err, errNotLeading) && limit.Err() == nil:
+			return nil, err
+		case limit.Err() != nil, time.Since(began) > n.cfg.NoLeaderWait && !n.hasLeader():
+			return nil, n.counted(ErrNoLeader, len(cmds))
+		}
+		select {
+		case <-limit.Done():
+		case <-n.stop:
+		case <-time.After(readRetryWait):
+		}
+	}
+}

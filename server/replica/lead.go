@@ -1,0 +1,238 @@
+package replica
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	gometrics "github.com/hashicorp/go-metrics"
+	"github.com/hashicorp/raft"
+
+	"github.com/redfence/redfence/fsm"
+)
+
+func (n *Node) raftLog(name string) hclog.Logger { return newRaftLogger(n.log, n.repeats, name) }
+
+// startRaft starts raft on what the stores hold. It returns when the newest
+// snapshot is restored; the log is replayed once a leader says what is committed.
+func (n *Node) startRaft() error {
+	n.setRaftMetrics()
+	network := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Logger: n.raftLog("transport"), Stream: n.port, MaxPool: 4, Timeout: rpcTimeout,
+		MsgpackUseNewTimeFormat: true,
+	})
+	trans := &watchedTransport{NetworkTransport: network, gate: n.gate, progress: n.progress}
+	conf := n.raftConfig()
+	s := n.stores
+	history, err := n.hasHistory()
+	if err != nil {
+		return err
+	}
+	if id := n.identity.get(); !history && id.Phase == phaseChosen {
+		if err := raft.BootstrapCluster(conf, s.logs, s.stable, s.snapshots, trans, founding(id.Founders)); err != nil {
+			return err
+		}
+		history = true
+	}
+	if history {
+		if err := n.noteBorn(); err != nil {
+			return err
+		}
+	}
+	r, err := raft.NewRaft(conf, n.machine, s.logs, s.stable, s.snapshots, trans)
+	if err != nil {
+		network.Close()
+		return err
+	}
+	n.raft.Store(r)
+	n.port.raftBegins()
+	select {
+	case <-n.stop: // Close may have missed it
+		r.Shutdown()
+	default:
+	}
+	return nil
+}
+
+func (n *Node) raftConfig() *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(n.cfg.NodeID)
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = n.cfg.Heartbeat, n.cfg.Heartbeat, n.cfg.Heartbeat
+	c.CommitTimeout = commitTimeout
+	c.MaxAppendEntries = entriesPerMessage
+	c.TrailingLogs = trailingEntries
+	// Snapshots are asked for by bytes (takeSnapshots): raft counts entries.
+	c.SnapshotThreshold, c.SnapshotInterval = 1<<62, 24*time.Hour
+	c.ShutdownOnRemove = false
+	c.NoLegacyTelemetry = true
+	c.Logger = n.raftLog("raft")
+	return c
+}
+
+// setRaftMetrics sends raft's numbers to the sink. They are global to the process.
+func (n *Node) setRaftMetrics() {
+	if n.cfg.Metrics == nil {
+		return
+	}
+	conf := gometrics.DefaultConfig("redfence")
+	conf.EnableHostname, conf.EnableRuntimeMetrics = false, false
+	if _, err := gometrics.NewGlobal(conf, n.cfg.Metrics); err != nil {
+		n.log.Warn("raft's metrics are not exported", "error", err)
+	}
+}
+
+// founding is the configuration that all founders begin with. Raft's name for a
+// node's address is its id: port.dial finds the place.
+func founding(founders map[string]known) raft.Configuration {
+	var c raft.Configuration
+	for _, node := range sortedKeys(founders) {
+		c.Servers = append(c.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(node), Address: raft.ServerAddress(node)})
+	}
+	return c
+}
+
+// watchRole begins and ends terms, and follows who leads, until stop.
+func (n *Node) watchRole() {
+	r := n.raft.Load()
+	changes := make(chan raft.Observation, 1)
+	observer := raft.NewObserver(changes, false, func(o *raft.Observation) bool {
+		switch o.Data.(type) {
+		case raft.LeaderObservation, raft.RaftState:
+			poke(n.roleDue)
+		}
+		return false
+	})
+	r.RegisterObserver(observer)
+	defer r.DeregisterObserver(observer)
+	var current *term
+	for {
+		select {
+		case <-n.stop:
+			if current != nil {
+				current.end()
+			}
+			return
+		case <-r.LeaderCh():
+		case <-n.roleDue:
+		}
+		current = n.settleRole(r, current)
+	}
+}
+
+// settleRole makes this node's role what raft says that it is.
+func (n *Node) settleRole(r *raft.Raft, current *term) *term {
+	leads, number := r.State() == raft.Leader, r.CurrentTerm()
+	if current != nil && (!leads || current.number != number) {
+		current.end()
+		n.stopServing(current)
+		current = nil
+	}
+	if leads {
+		n.follower.follow("")
+		if current == nil {
+			current = newTerm(n, r, number)
+			n.spawn(current.run)
+		}
+		return current
+	}
+	if _, leader := r.LeaderWithID(); leader != "" && string(leader) != n.cfg.NodeID {
+		n.follower.follow(string(leader))
+	}
+	return current
+}
+
+// serve lets commands and reads in: the term's first entry is applied here.
+func (n *Node) serve(t *term) {
+	n.gate.open(t.number)
+	n.serving.Store(t)
+	n.served.Store(true)
+	n.log.Info("this node leads", "term", t.number)
+	n.origin.aim(t, func() { poke(t.wake) })
+	for _, g := range n.guests.list() {
+		g.announce(t)
+	}
+	poke(n.openDue)
+	n.spawn(func() { n.tend(t) })
+}
+
+// stopServing undoes serve.
+func (n *Node) stopServing(t *term) {
+	if !n.serving.CompareAndSwap(t, nil) {
+		return
+	}
+	n.gate.close()
+	n.origin.unaim(t)
+	n.log.Info("this node leads no more", "term", t.number)
+	for _, g := range n.guests.list() {
+		g.out.send(frameStopped, nil)
+	}
+}
+
+// openOrigins gives the origin an id whenever it has none, under a number of
+// this disk that was never used.
+func (n *Node) openOrigins() {
+	for {
+		var retry <-chan time.Time
+		if !n.origin.isOpen() && !n.openOrigin() {
+			retry = time.After(linkRetryMax / 2)
+			if !n.hasRoute() {
+				retry = nil // whoever begins to serve pokes openDue
+			}
+		}
+		select {
+		case <-n.stop:
+			return
+		case <-n.openDue:
+		case <-retry:
+		}
+	}
+}
+
+func (n *Node) hasRoute() bool {
+	l := n.follower.current()
+	return n.serving.Load() != nil || l != nil && l.serving.Load()
+}
+
+func (n *Node) openOrigin() bool {
+	t, l := n.serving.Load(), n.follower.current()
+	if t == nil && (l == nil || !l.serving.Load()) {
+		return false
+	}
+	boot, err := n.identity.nextBoot()
+	if err != nil {
+		n.fatal(err)
+		return false
+	}
+	disk, id := n.identity.get().Disk, uint64(0)
+	if t == nil {
+		id = l.open(disk, boot)
+	} else if applied, err := t.order(fsm.Entry{Kind: fsm.OpenOrigin, Open: fsm.Open{Node: n.cfg.NodeID, Disk: disk, Boot: boot}}); err == nil {
+		id = applied.origin
+	}
+	n.origin.opened(id)
+	return id != 0
+}
+
+// takeSnapshots takes a snapshot whenever enough log was applied since the last one.
+func (n *Node) takeSnapshots() {
+	for {
+		var retry <-chan time.Time
+		select {
+		case <-n.stop:
+			return
+		case <-n.snapshotDue:
+		}
+		if err := n.raft.Load().Snapshot().Error(); err != nil {
+			// A change of the membership is on its way, or nothing is new: later.
+			n.log.Debug("no snapshot now", "error", err)
+			retry = time.After(snapshotRetryWait)
+		}
+		if retry != nil {
+			select {
+			case <-n.stop:
+				return
+			case <-retry:
+				poke(n.snapshotDue)
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package replica
+
+import "time"
+
+// Limits of one node. What decides an entry's outcome is in fsm/limits.go.
+const (
+	// clockTick is how often the lease clock is stepped, and clockStepMax the most
+	// that one step counts: a stopped process loses the rest.
+	clockTick    = 50 * time.Millisecond
+	clockStepMax = 200 * time.Millisecond
+	// lossWindow is how long a leader may lose more than half of its time.
+	lossWindow = 10 * time.Second
+
+	// checkpointEvery keeps the machine's time near the leader's while a lease
+	// runs; in the first termYoung of a term checkpoints come each checkpointYoung,
+	// because a leader that was lost once may be lost again.
+	checkpointEvery = time.Second
+	checkpointYoung = 100 * time.Millisecond
+	termYoung       = 2 * time.Second
+
+	// diskWriteMax is how long one write may take before the process ends itself:
+	// raft's main loop hangs in it while heartbeats go on. diskWriteSlow is when
+	// the node stops calling itself ready.
+	diskWriteMax  = 5 * time.Second
+	diskWriteSlow = 800 * time.Millisecond
+
+	// Defaults of settings (Config says what each is).
+	defaultHeartbeat       = 200 * time.Millisecond
+	defaultNoLeaderWait    = 3 * time.Second
+	defaultAnswerWait      = 10 * time.Second
+	defaultSnapshotBytes   = 64 << 20
+	defaultEntriesInFlight = 1
+	defaultBatchesInFlight = 3
+	defaultQueueBytes      = 256 << 20
+	defaultQueueCommands   = 200_000
+	defaultSeats           = 3
+
+	// entriesPerMessage bounds what raft sends and applies at once; with entries of
+	// 1 MiB a follower's answer still comes within rpcTimeout.
+	entriesPerMessage = 16
+	rpcTimeout        = 5 * time.Second
+	commitTimeout     = 50 * time.Millisecond
+	// trailingEntries stay in the log behind a snapshot, so that a node that was
+	// away for a moment needs no snapshot.
+	trailingEntries   = 1024
+	snapshotsKept     = 2
+	logSegmentBytes   = 16 << 20
+	snapshotRetryWait = 5 * time.Second
+
+	// costlyScript is from how many instructions on a script is admitted one a
+	// batch, and scriptBudget how many the others of a batch may take together.
+	costlyScript     = 50_000
+	scriptBudget     = 500_000
+	costTableEntries = 10_000
+
+	// readRetryWait is how long a read waits before it asks the next leader.
+	readRetryWait = 20 * time.Millisecond
+
+	// Between nodes: how long a greeting may take and how long it may be, how many
+	// unknown connections are greeted at once, the longest message, and how much
+	// may wait for a slow reader before the connection is given up.
+	helloTimeout   = 5 * time.Second
+	helloMax       = 4 << 10
+	greetingsMax   = 64
+	controlMax     = 256 << 10
+	frameMax       = 256 << 20
+	linkBacklogMax = 512 << 20
+	linkWriteMax   = 10 * time.Second
+	// linkSilenceMax is how long a leader may leave a batch unanswered before the
+	// link to it is taken for broken and everything is sent again.
+	linkSilenceMax = 4 * time.Second
+	linkRetryMin   = 20 * time.Millisecond
+	linkRetryMax   = 500 * time.Millisecond
+	// batchesPerLink bounds what a node may have waiting at the leader.
+	batchesPerLink = 64
+	readsPerLink   = 100_000
+
+	// A node that waits to be born or let in asks again so often, and how long one question may take.
+	birthRetry     = 300 * time.Millisecond
+	controlTimeout = 3 * time.Second
+	// memberTick is how often a leader looks whether a member has caught up;
+	// caughtUpWithin is how near its log must be to get its vote.
+	memberTick     = 200 * time.Millisecond
+	caughtUpWithin = 100
+	// aliveWithin is how recently a member must have answered to count as alive.
+	aliveWithin = 2 * time.Second
+
+	handoverTimeout = 2 * time.Second
+	wallGapLogEvery = time.Minute
+	wallGapLogged   = time.Second
+)
