@@ -8,6 +8,8 @@ type database struct {
 	space uint8
 	num   uint8
 	keys  *btree.Map[string, *record]
+	// leased counts the records with a lease.
+	leased int
 }
 
 func newDatabase(order int) *database {
@@ -58,6 +60,7 @@ func (s *State) swap(d *database, old, new *record) {
 	if old != nil {
 		if old.deadline != never {
 			s.deadlines.Delete(due{old.deadline, d, old})
+			d.leased--
 		}
 		s.memory -= old.bytes()
 		if !sameHolder {
@@ -67,6 +70,7 @@ func (s *State) swap(d *database, old, new *record) {
 	if new != nil {
 		if new.deadline != never {
 			s.deadlines.Set(due{new.deadline, d, new})
+			d.leased++
 		}
 		s.memory += new.bytes()
 		if !sameHolder {

@@ -40,10 +40,11 @@ type Status struct {
 	Members []MemberStatus // by node id
 
 	Seats    uint8
-	Tokens   uint64 // the last fencing token given
-	Keys     []int  // records of each keyspace, all databases; 0 is the shared port's
-	Memory   int64  // bytes of records as fsm counts them
-	LeaseNow int64  // the machine's time in microseconds
+	Tokens   uint64      // the last fencing token given
+	Keys     []int       // records of each keyspace, all databases; 0 is the shared port's
+	Counts   []fsm.Count // what INFO and metrics show of the machine
+	Memory   int64       // bytes of records as fsm counts them
+	LeaseNow int64       // the machine's time in microseconds
 	LostTime time.Duration
 	DiskBusy time.Duration // how long the longest running write has run
 }
@@ -76,6 +77,7 @@ func (n *Node) Status() Status {
 	n.machine.look(func(m *fsm.State) {
 		records = m.Members()
 		s.Tokens, s.Memory, s.LeaseNow = m.Tokens(), m.Memory(), m.Now()
+		s.Counts = m.Counts()
 		for space := range m.Cluster().Seats + 1 {
 			s.Keys = append(s.Keys, m.Keys(space))
 		}
