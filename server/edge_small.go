@@ -1,0 +1,97 @@
+package server
+
+import (
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/fsm/reply"
+)
+
+// text answers what people read: a verbatim string under RESP3.
+func text(s string) reply.Value { return reply.Value{Kind: reply.Verbatim, Str: s} }
+
+func ok(*session, []string) reply.Value        { return reply.OK }
+func zero(*session, []string) reply.Value      { return reply.Integer(0) }
+func emptyList(*session, []string) reply.Value { return reply.List() }
+
+// help lists a container's subcommands from the command table.
+func help(_ *session, args []string) reply.Value {
+	container := strings.ToLower(args[0])
+	lines := []string{strings.ToUpper(container) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
+	for _, spec := range fsm.Table() {
+		name, sub, found := strings.Cut(spec.Name, "|")
+		if !found || name != container || spec.Where == fsm.Absent {
+			continue
+		}
+		lines = append(lines, strings.TrimRight(strings.ToUpper(sub)+" "+spec.Args, " "), "    "+spec.Summary)
+	}
+	out := make([]reply.Value, len(lines))
+	for i, l := range lines {
+		out[i] = reply.Simple(l)
+	}
+	return reply.List(out...)
+}
+
+// subcommandSyntax is Redis's error for a subcommand with the wrong arguments.
+func subcommandSyntax(args []string) reply.Value {
+	return reply.Err("ERR unknown subcommand or wrong number of arguments for '" + args[1] + "'. Try " +
+		strings.ToUpper(args[0]) + " HELP.")
+}
+
+// clusterWords are the subcommands of CLUSTER that Redis 7.0 knows: with cluster
+// mode off they get one error, and others another.
+var clusterWords = strings.Fields("addslots addslotsrange bumpepoch count-failure-reports countkeysinslot delslots " +
+	"delslotsrange failover flushslots forget getkeysinslot info keyslot links meet myid nodes replicas replicate " +
+	"reset saveconfig set-config-epoch setslot shards slaves slots")
+
+func cluster(_ *session, args []string) reply.Value {
+	if slices.Contains(clusterWords, strings.ToLower(args[1])) {
+		return errCluster
+	}
+	return reply.Err("ERR unknown subcommand '" + args[1][:min(len(args[1]), 128)] + "'. Try CLUSTER HELP.")
+}
+
+func noCluster(*session, []string) reply.Value { return errCluster }
+
+// role says master on every node: each serves every command.
+func role(*session, []string) reply.Value {
+	return reply.List(reply.String("master"), reply.Integer(0), reply.List())
+}
+
+func scriptKill(*session, []string) reply.Value { return errNoScriptRuns }
+
+func aclWhoami(*session, []string) reply.Value { return reply.String("default") }
+func aclUsers(*session, []string) reply.Value  { return reply.Strings([]string{"default"}) }
+
+func memoryPurge(*session, []string) reply.Value {
+	debug.FreeOSMemory()
+	return reply.OK
+}
+
+func memoryDoctor(c *session, _ []string) reply.Value {
+	held := c.server.inputHeld.Load()
+	if held > InputBytesMax/2 {
+		return text("Clients have sent large commands and not finished them: CLIENT LIST shows who is idle.\n")
+	}
+	return text("Hi, I can't find any memory issue in this node. Records are counted in INFO (used_memory_dataset).\n")
+}
+
+func memoryStats(c *session, _ []string) reply.Value {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return reply.Pairs(
+		reply.String("total.allocated"), reply.Integer(int64(m.HeapAlloc)),
+		reply.String("dataset.bytes"), reply.Integer(c.server.backend.Status().Memory),
+		reply.String("clients.normal"), reply.Integer(c.server.inputHeld.Load()),
+		reply.String("allocator.resident"), reply.Integer(int64(m.HeapSys)),
+		reply.String("system.total"), reply.Integer(int64(m.Sys)),
+	)
+}
+
+func latencyDoctor(*session, []string) reply.Value {
+	return text("No latency events are kept. The time that commands take is in the histogram " +
+		"redfence_run_seconds of /metrics, and single slow ones are in SLOWLOG.\n")
+}

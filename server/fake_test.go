@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/server/replica"
+)
+
+// fake is a Backend that runs a real machine behind a mutex: one node, no raft,
+// no disk. What a test changes makes it fail or wait.
+type fake struct {
+	mu      sync.Mutex
+	state   *fsm.State
+	index   uint64
+	origin  uint64
+	number  uint64
+	start   time.Time
+	server  *Server // receives the events
+	batches []int   // commands of each Do
+
+	loading atomic.Bool
+	unready atomic.Pointer[error]
+	fail    atomic.Pointer[error]
+	status  replica.Status
+	stats   replica.Stats
+	// before, if not nil, is called before each Do, without the lock.
+	before func(cmds []fsm.Command)
+}
+
+var _ Backend = (*fake)(nil)
+
+func newFake(t testing.TB) *fake {
+	t.Helper()
+	f := &fake{state: fsm.New(), start: time.Now()}
+	f.state.SetMembership(fsm.Membership{Index: 1, Voters: []string{"n1"}})
+	f.apply(t, &fsm.Entry{Kind: fsm.Birth, Birth: fsm.BirthRecord{Cluster: "c", Seats: 3}})
+	f.apply(t, &fsm.Entry{Kind: fsm.TermStart})
+	f.origin = f.apply(t, &fsm.Entry{Kind: fsm.OpenOrigin, Open: fsm.Open{Node: "n1", Disk: "d", Boot: 1}}).Origin
+	if f.origin == 0 {
+		t.Fatal("the machine gave no origin")
+	}
+	return f
+}
+
+func (f *fake) apply(t testing.TB, e *fsm.Entry) fsm.Result {
+	t.Helper()
+	f.index++
+	e.Stamp = f.stamp()
+	res, err := f.state.Apply(f.index, 1, fsm.AppendEntry(nil, e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func (f *fake) stamp() fsm.Stamp {
+	return fsm.Stamp{Term: 1, Now: time.Since(f.start).Microseconds(), Wall: time.Now().UnixMicro()}
+}
+
+func (f *fake) Do(_ context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+	if f.before != nil {
+		f.before(cmds)
+	}
+	if err := f.fail.Load(); err != nil {
+		return nil, *err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.index++
+	f.number++
+	f.batches = append(f.batches, len(cmds))
+	e := fsm.Entry{Kind: fsm.Batches, Stamp: f.stamp(), Seed: f.index, Batches: []fsm.Batch{{
+		Origin: f.origin, Number: f.number, Acked: f.number - 1, Clients: []fsm.Client{client}, Commands: cmds,
+	}}}
+	res, err := f.state.Apply(f.index, 1, fsm.AppendEntry(nil, &e))
+	if err != nil {
+		return nil, err
+	}
+	if f.server != nil {
+		f.server.Events(res.Events)
+	}
+	return res.Batches[0].Answers, nil
+}
+
+func (f *fake) Status() replica.Status { return f.status }
+
+func (f *fake) Ready() error {
+	if err := f.unready.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (f *fake) Loading() bool { return f.loading.Load() }
+
+func (f *fake) Stats() *replica.Stats { return &f.stats }
+
+func (f *fake) SetKeyEvents(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.KeyEvents = on
+}

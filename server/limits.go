@@ -1,0 +1,75 @@
+package server
+
+import (
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+)
+
+// Limits of one node's edge. Nothing here decides what an entry does: the
+// machine's limits are in fsm/limits.go.
+const (
+	// InlineMax bounds a command typed by hand, and a line that announces a length.
+	InlineMax = 64 << 10
+	// BulkAnnouncedMax is the longest argument that may be announced, as in Redis.
+	// What is longer than CommandMax is read past and refused.
+	BulkAnnouncedMax = 512 << 20
+	// UnauthArgsMax, UnauthBulkMax and UnauthBytesMax bound a command before AUTH.
+	UnauthArgsMax  = 10
+	UnauthBulkMax  = 16 << 10
+	UnauthBytesMax = 64 << 10
+
+	// ReadBufferMin is what a connection's input buffer begins with, and
+	// ReadBufferKept the most that an idle connection keeps.
+	ReadBufferMin  = 4 << 10
+	ReadBufferKept = 64 << 10
+	// InputBytesMax bounds what all connections of a node together hold beyond
+	// ReadBufferKept: unfinished commands of many clients can't take the memory.
+	InputBytesMax = 1 << 30
+
+	// RunBytesMax is where a pipeline is cut: what one batch gathers.
+	RunBytesMax = fsm.BatchBytes
+	// QueuedBytesMax bounds what a MULTI queues.
+	QueuedBytesMax = fsm.CommandMax
+	// WatchedMax bounds the keys that a connection watches.
+	WatchedMax = 100_000
+
+	// WriteChunk is how much of the replies is gathered for one write.
+	WriteChunk = 256 << 10
+	// UnreadMax and UnreadSoftMax bound what waits for a client that doesn't
+	// read: beyond the first its connection is closed at once, beyond the second
+	// after UnreadSoftTime.
+	UnreadMax      = 64 << 20
+	UnreadSoftMax  = 8 << 20
+	UnreadSoftTime = time.Minute
+	// WriteTimeout is how long a write may make no progress.
+	WriteTimeout = time.Minute
+
+	// KeepAlive is how long a silent TCP connection is trusted before it is probed.
+	KeepAlive = time.Minute
+	// DefaultMaxClients is Redis's.
+	DefaultMaxClients = 10_000
+	// FilesKept is how many file descriptors stay free for raft, its stores and HTTP.
+	FilesKept = 64
+	// AcceptBackoffMax is the longest pause after a failed accept.
+	AcceptBackoffMax = time.Second
+
+	// SubscriptionsMax bounds the channels and patterns of one connection.
+	SubscriptionsMax = 100_000
+	// CursorsMax bounds the table of SCAN cursors of a node.
+	CursorsMax = 65_536
+	// CursorBytesMax bounds what its places take.
+	CursorBytesMax = 64 << 20
+	// SlowLogMax bounds the slow log's entries, SlowLogArgsMax and
+	// SlowLogArgMax what one of them shows of a command.
+	SlowLogMax     = 128
+	SlowLogArgsMax = 32
+	SlowLogArgMax  = 128
+
+	// ErrorWordsMax and ErrorWordMax bound what errors are counted by.
+	ErrorWordsMax = 128
+	ErrorWordMax  = 64
+
+	// ProbeTimeout is how long an answer of /readyz may take.
+	ProbeTimeout = time.Second
+)

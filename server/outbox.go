@@ -1,0 +1,162 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// outbox is the writing side of a connection: one order for the replies of the
+// connection's own goroutine and for what others push to it (messages of
+// channels). It is safe for concurrent use.
+//
+// Replies wait for the client: send blocks until they are written, so that a
+// client which doesn't read is not read from. Pushes never wait: beyond
+// UnreadMax the connection is closed.
+type outbox struct {
+	mu      sync.Mutex
+	changed sync.Cond // pending, writing or err changed
+	pending []byte
+	writing bool
+	err     error
+	softAt  time.Time // since when pending is above UnreadSoftMax
+
+	conn   net.Conn
+	output *atomic.Int64 // bytes written by all connections
+}
+
+func newOutbox(conn net.Conn, output *atomic.Int64) *outbox {
+	o := &outbox{conn: conn, output: output}
+	o.changed.L = &o.mu
+	return o
+}
+
+// send writes b behind all that is pending and returns when everything is
+// written or the connection has failed. It does not keep b.
+func (o *outbox) send(b []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.pending) == 0 && !o.writing {
+		o.write(b)
+		return o.err
+	}
+	o.pending = append(o.pending, b...)
+	o.drain()
+	return o.err
+}
+
+// push queues b and returns at once. It answers false if the client is too far
+// behind or gone: the connection is then closed.
+func (o *outbox) push(b []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return false
+	}
+	if o.tooSlow(len(b)) {
+		o.fail(errTooSlow)
+		return false
+	}
+	o.pending = append(o.pending, b...)
+	o.changed.Broadcast()
+	return true
+}
+
+// tooSlow says whether more must not be queued.
+func (o *outbox) tooSlow(more int) bool {
+	n := len(o.pending) + more
+	if n <= UnreadSoftMax {
+		o.softAt = time.Time{}
+		return false
+	}
+	if o.softAt.IsZero() {
+		o.softAt = time.Now()
+	}
+	return n > UnreadMax || time.Since(o.softAt) > UnreadSoftTime
+}
+
+// pump writes what is pushed until the connection ends. A connection that
+// listens to channels has one goroutine in it.
+func (o *outbox) pump() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.err == nil {
+		if len(o.pending) == 0 || o.writing {
+			o.changed.Wait()
+			continue
+		}
+		o.drain()
+	}
+}
+
+// drain writes until nothing is pending. The lock is held.
+func (o *outbox) drain() {
+	for o.err == nil && (o.writing || len(o.pending) > 0) {
+		if o.writing {
+			o.changed.Wait()
+			continue
+		}
+		b := o.pending
+		o.pending = nil
+		o.write(b)
+	}
+}
+
+// write writes b without the lock, which is held before and after.
+func (o *outbox) write(b []byte) {
+	if o.err != nil || len(b) == 0 {
+		return
+	}
+	o.writing = true
+	o.mu.Unlock()
+	err := writeAll(o.conn, b)
+	o.output.Add(int64(len(b)))
+	o.mu.Lock()
+	o.writing = false
+	if err != nil {
+		o.fail(err)
+	}
+	o.changed.Broadcast()
+}
+
+// fail ends the connection. The lock is held.
+func (o *outbox) fail(err error) {
+	if o.err == nil {
+		o.err = err
+		o.conn.Close()
+	}
+	o.pending = nil
+	o.changed.Broadcast()
+}
+
+// unread is how many bytes wait for the client.
+func (o *outbox) unread() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.pending)
+}
+
+// close ends the connection, whatever is pending. It may be called more than once.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fail(net.ErrClosed)
+}
+
+// writeAll writes b; a client that reads slowly has WriteTimeout for every step.
+func writeAll(conn net.Conn, b []byte) error {
+	for {
+		conn.SetWriteDeadline(time.Now().Add(WriteTimeout))
+		n, err := conn.Write(b)
+		if err == nil {
+			return nil
+		}
+		if n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		b = b[n:]
+	}
+}

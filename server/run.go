@@ -1,0 +1,153 @@
+package server
+
+import (
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/fsm/reply"
+)
+
+// run gathers the commands of a pipeline that go to the machine together, and
+// the places of all replies: what the edge answers in between keeps its place.
+type run struct {
+	read  time.Duration // when the commands were read, on the server's own clock
+	cmds  []fsm.Command
+	size  int
+	slots []slot
+}
+
+// slot is the place of one reply.
+type slot struct {
+	value  reply.Value // if the edge answered
+	cmd    int         // else the index of the command
+	spec   *fsm.Spec   // of the command; nil if the edge answered
+	after  func(fsm.Answer) reply.Value
+	silent bool
+}
+
+// answer takes the edge's reply to the command at hand.
+func (c *session) answer(v reply.Value) {
+	silent := c.quiet || c.skipping
+	if v.IsError() {
+		c.server.stats.words.note(v)
+	}
+	if len(c.run.slots) > 0 {
+		c.run.slots = append(c.run.slots, slot{value: v, silent: silent})
+		return
+	}
+	if !silent {
+		c.w.value(v)
+	}
+}
+
+// submit adds a command of the machine to the run.
+func (c *session) submit(spec *fsm.Spec, args []string) {
+	cmd := fsm.Command{Space: c.space, DB: c.db, Args: args}
+	var after func(fsm.Answer) reply.Value
+	if a, ok := adapters[spec.Name]; ok {
+		if v := a.before(c, &cmd); v.IsError() {
+			c.answer(v)
+			return
+		}
+		after = func(got fsm.Answer) reply.Value { return a.after(c, &cmd, got.Value) }
+	}
+	c.add(spec, cmd, after)
+}
+
+// add puts a command into the run, and sends what is there first if it would
+// become too much for one batch.
+func (c *session) add(spec *fsm.Spec, cmd fsm.Command, after func(fsm.Answer) reply.Value) {
+	size := cmd.Size()
+	if len(c.run.cmds) > 0 && c.run.size+size > RunBytesMax {
+		c.settle()
+	}
+	c.run.slots = append(c.run.slots, slot{cmd: len(c.run.cmds), spec: spec, after: after, silent: c.quiet || c.skipping})
+	c.run.cmds = append(c.run.cmds, cmd)
+	c.run.size += size
+}
+
+// settle sends the run to the machine, waits for its answers and writes all
+// replies that wait for their turn.
+func (c *session) settle() {
+	r := &c.run
+	if len(r.slots) == 0 || c.inExec {
+		return
+	}
+	start := time.Now()
+	answers, err := c.server.backend.Do(c.server.ctx, c.client, r.cmds)
+	took := time.Since(start)
+	if err == nil && len(answers) != len(r.cmds) {
+		c.server.log.Error("the backend answered another number of commands", "asked", len(r.cmds), "answered", len(answers))
+		answers = nil
+	}
+	waited := c.server.elapsed() - r.read
+	for i := range r.slots {
+		s := &r.slots[i]
+		if s.spec != nil {
+			s.value = c.outcome(s, answers, err, waited)
+			stat := c.server.stats.of(s.spec)
+			stat.micros.Add(took.Microseconds())
+			if s.value.IsError() {
+				stat.failed.Add(1)
+				c.server.stats.words.note(s.value)
+			}
+		}
+		if !s.silent {
+			c.w.value(s.value)
+		}
+	}
+	c.server.slow.note(c, r.cmds, took)
+	c.server.metrics.observe(took, len(r.cmds))
+	c.clearRun()
+}
+
+// clearRun makes the run empty and lets go of what it held.
+func (c *session) clearRun() {
+	r := &c.run
+	clear(r.slots)
+	clear(r.cmds)
+	r.slots, r.cmds, r.size = r.slots[:0], r.cmds[:0], 0
+	if cap(r.slots) > 1024 {
+		r.slots, r.cmds = nil, nil
+	}
+}
+
+// outcome is the reply to a command of the machine.
+func (c *session) outcome(s *slot, answers []fsm.Answer, err error, waited time.Duration) reply.Value {
+	if err != nil {
+		return answerFor(err)
+	}
+	if s.cmd >= len(answers) {
+		return errInternal
+	}
+	got := answers[s.cmd]
+	if got.Grant > 0 && waited.Microseconds() >= got.Grant {
+		c.server.stats.lateGrants.Add(1)
+		return errLeaseEnded
+	}
+	if s.after != nil {
+		return s.after(got)
+	}
+	return got.Value
+}
+
+// ask executes one command at once, ahead of what is written later, and answers
+// what the machine made of it.
+func (c *session) ask(db uint8, args ...string) reply.Value {
+	c.settle()
+	answers, err := c.server.backend.Do(c.server.ctx, c.client, []fsm.Command{{Space: c.space, DB: db, Args: args}})
+	switch {
+	case err != nil:
+		return answerFor(err)
+	case len(answers) != 1:
+		return errInternal
+	}
+	return answers[0].Value
+}
+
+// adapter stands between a client's command and a row of the machine that is
+// called differently.
+type adapter struct {
+	before func(c *session, cmd *fsm.Command) reply.Value // an error ends it
+	after  func(c *session, cmd *fsm.Command, v reply.Value) reply.Value
+}

@@ -1,0 +1,221 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/server/replica"
+)
+
+// Backend executes commands; *replica.Node is the real one. All methods may be
+// called from any goroutine.
+type Backend interface {
+	// Do executes cmds in order and answers each. It sets their Client and must
+	// not keep them. An error is one of package replica's sentinels and concerns
+	// all of cmds.
+	Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error)
+	// Status tells what the node knows, without asking anybody.
+	Status() replica.Status
+	// Ready is nil if the node can serve within a second.
+	Ready() error
+	// Loading says that the node replays or restores and can't serve yet.
+	Loading() bool
+	// Stats are the node's counters.
+	Stats() *replica.Stats
+	// SetKeyEvents says whether Events should be told of changes of keys.
+	SetKeyEvents(on bool)
+}
+
+var _ Backend = (*replica.Node)(nil)
+
+// Config is what a Server needs to know. Its zero value but for NodeID serves
+// without a password, with Redis's limits.
+type Config struct {
+	NodeID  string
+	Version string // of the binary, shown as redfence_version
+
+	// Password is asked of every client; empty asks for none.
+	Password string
+	// MaxClients bounds connections; 0 is DefaultMaxClients, lowered to what the
+	// process may open.
+	MaxClients int
+	// IdleTimeout closes connections that send nothing for so long; 0 never
+	// does. Connections that listen to channels are never closed for it.
+	IdleTimeout time.Duration
+	// NotifyKeyspaceEvents is Redis's setting of that name; empty is off.
+	NotifyKeyspaceEvents string
+	// MemoryMax is the memory limit in bytes, shown as maxmemory; the machine
+	// enforces it. 0 is none.
+	MemoryMax uint64
+
+	// Elapsed is a clock for how long a grant has waited for its reply. It must
+	// not stand still while the process or the machine sleeps; nil is the
+	// system's boot-time clock.
+	Elapsed func() time.Duration
+	Log     *slog.Logger // nil discards
+}
+
+// Server is one node's edge. Its methods may be called from any goroutine.
+type Server struct {
+	mu        sync.Mutex // guards what follows
+	sessions  map[int64]*session
+	listeners map[net.Listener]uint8 // and the keyspace it is for
+	attackAt  time.Time              // when an attack was last logged
+	refusedAt time.Time              // when a full house was last logged
+
+	cfg       Config
+	log       *slog.Logger
+	backend   Backend
+	elapsed   func() time.Duration
+	started   time.Time
+	ctx       context.Context // ends when Shutdown stops waiting
+	cancel    context.CancelFunc
+	closing   atomic.Bool
+	done      sync.WaitGroup // of sessions
+	lastID    atomic.Int64
+	inputHeld atomic.Int64
+	settings  settings
+	stats     stats
+	rate      rate
+	hub       hub
+	cursors   cursors
+	slow      slowLog
+	metrics   *metrics
+}
+
+// New makes a Server in front of backend. It serves nothing before Serve.
+func New(backend Backend, cfg Config) (*Server, error) {
+	flags, ok := parseEventFlags(cfg.NotifyKeyspaceEvents)
+	if !ok {
+		return nil, errors.New("notify-keyspace-events: unknown letter in " + cfg.NotifyKeyspaceEvents)
+	}
+	s := &Server{
+		sessions: map[int64]*session{}, listeners: map[net.Listener]uint8{},
+		cfg: cfg, log: cfg.Log, backend: backend, elapsed: cfg.Elapsed,
+		started: time.Now(),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.elapsed == nil {
+		s.elapsed = bootClock
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.settings.init(&cfg)
+	s.stats.init()
+	s.hub.init(s)
+	s.cursors.init()
+	s.slow.init()
+	s.metrics = newMetrics(s)
+	s.setEventFlags(flags)
+	return s, nil
+}
+
+// Serve accepts connections for a keyspace (fsm.SharedSpace or a seat's number)
+// until the listener fails or Shutdown is called, which is no error. It owns ln.
+func (s *Server) Serve(ln net.Listener, space uint8) error {
+	defer ln.Close()
+	s.mu.Lock()
+	closing := s.closing.Load()
+	s.listeners[ln] = space
+	s.mu.Unlock()
+	if closing {
+		return nil
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.listeners, ln)
+	}()
+	return s.acceptLoop(ln, space)
+}
+
+// start makes a session of a connection, or answers false if there are too many.
+func (s *Server) start(conn net.Conn, space uint8) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		conn.Close()
+		return true
+	}
+	if len(s.sessions) >= s.settings.maxClients() {
+		return false
+	}
+	c := newSession(s, conn, space)
+	s.sessions[c.id] = c
+	s.done.Add(1)
+	go c.serve()
+	return true
+}
+
+// forget drops a session that has ended.
+func (s *Server) forget(c *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, c.id)
+	s.done.Done()
+}
+
+// connected counts the sessions.
+func (s *Server) connected() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sessions)
+}
+
+// portText is the port of the first listener for the lowest keyspace, for CONFIG GET port.
+func (s *Server) portText() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	port, lowest := "0", 256
+	for ln, space := range s.listeners {
+		if p := portOf(ln.Addr().String()); p != "0" && int(space) < lowest {
+			port, lowest = p, int(space)
+		}
+	}
+	return port
+}
+
+// everySession lists the sessions as they are now, by id.
+func (s *Server) everySession() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sortedSessions(s.sessions)
+}
+
+// Shutdown stops listening and reading, waits until what was read is answered,
+// and closes all connections. When ctx ends first, what is still in flight is
+// given up and answered as an unknown outcome, if the client still listens.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing.Store(true)
+	for ln := range s.listeners {
+		ln.Close()
+	}
+	for _, c := range s.sessions {
+		c.link.conn.SetReadDeadline(time.Unix(1, 0))
+	}
+	s.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		s.done.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		s.cancel()
+		return nil
+	case <-ctx.Done():
+	}
+	s.cancel()
+	for _, c := range s.everySession() {
+		c.kill()
+	}
+	return ctx.Err()
+}
