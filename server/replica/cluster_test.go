@@ -184,3 +184,10 @@ func TestNoLeaderIsSaidInTime(t *testing.T) {
 		}
 	}
 }
+
+// kill stops a node without a word: its connections break first.
+func (c *cluster) kill(i int) {
+	c.t.Helper()
+	c.nodes[i].port.close()
+	c.stop(i)
+}

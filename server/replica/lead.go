@@ -10,7 +10,9 @@ import (
 	"github.com/redfence/redfence/fsm"
 )
 
-func (n *Node) raftLog(name string) hclog.Logger { return newRaftLogger(n.log, n.repeats, name) }
+func (n *Node) raftLog(name string) hclog.Logger {
+	return newRaftLogger(n.log, n.repeats, name, n.stop)
+}
 
 // startRaft starts raft on what the stores hold. It returns when the newest
 // snapshot is restored; the log is replayed once a leader says what is committed.

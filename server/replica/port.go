@@ -24,6 +24,8 @@ type port struct {
 	listener  net.Listener
 	greetings chan struct{} // bounds the unknown connections that are greeted at once
 	raftConns chan net.Conn
+	raftEnds  chan struct{} // closed when raft wants no more connections
+	raftOnce  sync.Once
 
 	mu     sync.Mutex
 	conns  map[net.Conn]peerID // open raft connections and links
@@ -45,6 +47,7 @@ func openPort(n *Node) (*port, error) {
 		node: n, listener: l,
 		greetings: make(chan struct{}, greetingsMax),
 		raftConns: make(chan net.Conn),
+		raftEnds:  make(chan struct{}),
 		conns:     map[net.Conn]peerID{},
 	}, nil
 }
@@ -334,13 +337,16 @@ func (p *port) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.raftConns:
 		return conn, nil
-	case <-p.node.stop:
+	case <-p.raftEnds:
 		return nil, net.ErrClosed
 	}
 }
 
-// Close is part of raft.StreamLayer; Node.Close closes the port.
-func (p *port) Close() error { return nil }
+// Close ends Accept. It is part of raft.StreamLayer; the listener is closed by Node.Close.
+func (p *port) Close() error {
+	p.raftOnce.Do(func() { close(p.raftEnds) })
+	return nil
+}
 
 // Addr is this node's name in raft: its id.
 func (p *port) Addr() net.Addr { return nodeAddr(p.node.cfg.NodeID) }

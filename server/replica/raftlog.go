@@ -20,10 +20,11 @@ type raftLogger struct {
 	name         string
 	args         []any
 	seen         *repeats
+	stop         <-chan struct{} // once closed nothing is said: all connections break then
 }
 
-func newRaftLogger(out *slog.Logger, seen *repeats, name string) *raftLogger {
-	return &raftLogger{Logger: hclog.NewNullLogger(), out: out.With("part", name), name: name, seen: seen}
+func newRaftLogger(out *slog.Logger, seen *repeats, name string, stop <-chan struct{}) *raftLogger {
+	return &raftLogger{Logger: hclog.NewNullLogger(), out: out.With("part", name), name: name, seen: seen, stop: stop}
 }
 
 // repeats remembers when a text was last said.
@@ -56,6 +57,11 @@ var slogLevels = map[hclog.Level]slog.Level{
 }
 
 func (l *raftLogger) say(level hclog.Level, msg string, args []any) {
+	select {
+	case <-l.stop:
+		return
+	default:
+	}
 	at := slogLevels[level]
 	if !l.out.Enabled(context.Background(), at) || l.seen.again(l.name+msg, time.Second) {
 		return
