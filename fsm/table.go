@@ -87,7 +87,7 @@ func Table() []*Spec {
 
 func init() {
 	for _, rows := range [][]Spec{
-		stringRows, genericRows, expireRows, scriptRows, lockRows, serverRows, edgeRows, absentRows,
+		stringRows, genericRows, expireRows, scriptRows, lockRows, serverRows, memoryRows, edgeRows, absentRows,
 	} {
 		for i := range rows {
 			s := &rows[i]
