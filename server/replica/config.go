@@ -95,6 +95,8 @@ type Config struct {
 	Seed   func() uint64
 	// Held, if not nil, is a disk in memory that outlives the Node: see NewMemory.
 	Held *Memory
+
+	testFault func(op string) error // a fault of the log store, in this package's tests
 }
 
 func (c *Config) setDefaults() {

@@ -52,11 +52,10 @@ type Node struct {
 	askDue       chan struct{} // somebody unknown was met
 	roleDue      chan struct{} // raft's leader has changed
 
-	closing  sync.Once
-	failed   atomic.Pointer[error]
-	stop     chan struct{} // closed when Close begins
-	running  sync.WaitGroup
-	logFault func(op string) error // of tests
+	closing sync.Once
+	failed  atomic.Pointer[error]
+	stop    chan struct{} // closed when Close begins
+	running sync.WaitGroup
 }
 
 // Start starts a node. It returns as soon as the data directory is known to be
@@ -159,7 +158,7 @@ func (n *Node) openNetwork() (err error) {
 // watchStores puts the watch around raft's stores.
 func (n *Node) watchStores() {
 	s := n.stores
-	s.logs = &watchedLog{LogStore: s.logs, watch: n.watch, path: n.disk.path(logPath(n.cfg.LogStore)), hook: n.logFault}
+	s.logs = &watchedLog{LogStore: s.logs, watch: n.watch, path: n.disk.path(logPath(n.cfg.LogStore)), hook: n.cfg.testFault}
 	s.stable = &watchedStable{StableStore: s.stable, watch: n.watch, path: n.disk.path(stableFile)}
 	s.snapshots = &watchedSnapshots{snapshotStore: s.snapshots, watch: n.watch, path: n.disk.path(snapshotDir), taken: func() { n.stats.Snapshots.Add(1) }}
 }

@@ -160,3 +160,7 @@ func TestClosedNodeSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func client(addr string) fsm.Client { return fsm.Client{Addr: addr} }
+
+func cmds(args ...string) []fsm.Command { return []fsm.Command{command(args...)} }

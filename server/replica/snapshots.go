@@ -36,7 +36,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // snapshotStore is raft's snapshot store and the check that a start needs.
 type snapshotStore interface {
 	raft.SnapshotStore
-	// check verifies every snapshot, sets the broken ones aside and names them.
+	// check verifies every snapshot, sets the broken ones aside and names all that
+	// were set aside, now or at an earlier start.
 	check() (broken []string, err error)
 }
 
@@ -81,6 +82,13 @@ func (s *snapshotFiles) names(suffix string) ([]string, error) {
 }
 
 func (s *snapshotFiles) check() (broken []string, err error) {
+	earlier, err := s.names(corruptSuffix)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range earlier {
+		broken = append(broken, filepath.Join(s.dir, name))
+	}
 	names, err := s.names(snapshotSuffix)
 	if err != nil {
 		return nil, err
@@ -93,7 +101,7 @@ func (s *snapshotFiles) check() (broken []string, err error) {
 			continue
 		}
 		s.log.Error("corrupt snapshot, set aside", "file", path, "error", err)
-		broken = append(broken, path)
+		broken = append(broken, path+corruptSuffix)
 		if err := os.Rename(path, path+corruptSuffix); err != nil {
 			return broken, fmt.Errorf("snapshots: %w", err)
 		}
@@ -211,13 +219,18 @@ func (k *snapshotSink) Cancel() error {
 	return errors.Join(k.file.Close(), os.Remove(k.file.Name()))
 }
 
-// reap removes all but the newest snapshots.
+// reap removes all but the newest snapshots, and the broken ones: a whole one
+// has just been written.
 func (s *snapshotFiles) reap() error {
 	names, err := s.names(snapshotSuffix)
 	if err != nil {
 		return err
 	}
-	for _, name := range names[min(snapshotsKept, len(names)):] {
+	broken, err := s.names(corruptSuffix)
+	if err != nil {
+		return err
+	}
+	for _, name := range append(broken, names[min(snapshotsKept, len(names)):]...) {
 		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
 			return err
 		}

@@ -108,9 +108,13 @@ func (w *diskWatch) run(stop <-chan struct{}) {
 			return
 		case <-ticker.C:
 		}
-		if what, runs := w.oldest(); runs > diskWriteMax {
-			w.fatal(fmt.Errorf("disk: %s has taken %v and has not ended", what, runs.Round(time.Millisecond)))
-		}
+		w.look()
+	}
+}
+
+func (w *diskWatch) look() {
+	if what, runs := w.oldest(); runs > diskWriteMax {
+		w.fatal(fmt.Errorf("disk: %s has taken %v and has not ended", what, runs.Round(time.Millisecond)))
 	}
 }
 
