@@ -68,7 +68,7 @@ func (o *expireOptions) parse(args []string) reply.Value {
 		case "lt":
 			o.lt = true
 		default:
-			return reply.Err("ERR Unsupported option " + cut(a, len(a)))
+			return errorLine("ERR Unsupported option " + cut(a, len(a)))
 		}
 	}
 	if o.nx && (o.xx || o.gt || o.lt) {
@@ -80,13 +80,18 @@ func (o *expireOptions) parse(args []string) reply.Value {
 	return reply.Value{}
 }
 
+// sameEnd is within how many microseconds two ends of a lease count as one:
+// Redis counts milliseconds, and the same wall time asked for twice comes to the
+// lease clock with the jitter of two clocks.
+const sameEnd = 500
+
 // allow says whether a record may get a new end of its lease. No end is later than any.
 func (o *expireOptions) allow(r *record, deadline int64) bool {
 	switch {
 	case o.nx && r.deadline != never,
 		o.xx && r.deadline == never,
-		o.gt && deadline <= r.deadline,
-		o.lt && deadline >= r.deadline:
+		o.gt && deadline-r.deadline < sameEnd,
+		o.lt && r.deadline != never && r.deadline-deadline < sameEnd:
 		return false
 	}
 	return true

@@ -80,8 +80,11 @@ func (c *call) rename(src *record, to string) {
 // client writes it.
 func (c *call) database(text string) (*database, reply.Value) {
 	n, ok := parseInt(text)
-	if !ok || n != int64(int32(n)) {
+	if !ok {
 		return nil, errNotInteger
+	}
+	if n != int64(int32(n)) {
+		return nil, errNotInt32
 	}
 	if n < 0 || n >= Databases {
 		return nil, errDatabase

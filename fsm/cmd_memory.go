@@ -1,10 +1,6 @@
 package fsm
 
-import (
-	"strings"
-
-	"github.com/redfence/redfence/fsm/reply"
-)
+import "github.com/redfence/redfence/fsm/reply"
 
 var memoryRows = []Spec{{
 	Name: "memory|usage", Arity: -3, Flags: Read, Where: Machine, First: 2, Last: 2, Step: 1,
@@ -15,12 +11,15 @@ var memoryRows = []Spec{{
 // runMemoryUsage answers what the record is counted with. SAMPLES is read and
 // changes nothing: nothing is estimated.
 func runMemoryUsage(c *call) reply.Value {
-	switch {
-	case len(c.args) == 3:
-	case len(c.args) != 5 || !strings.EqualFold(c.args[3], "samples"):
-		return errSyntax
-	default:
-		if n, ok := parseInt(c.args[4]); !ok || n < 0 {
+	for i := 3; i < len(c.args); i += 2 {
+		if !is(c.args[i], "samples") || i+1 == len(c.args) {
+			return errSyntax
+		}
+		n, ok := parseInt(c.args[i+1])
+		if !ok {
+			return errNotInteger
+		}
+		if n < 0 {
 			return errSyntax
 		}
 	}

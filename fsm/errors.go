@@ -7,6 +7,7 @@ import "github.com/redfence/redfence/fsm/reply"
 var (
 	errSyntax        = reply.Err("ERR syntax error")
 	errNotInteger    = reply.Err("ERR value is not an integer or out of range")
+	errNotInt32      = reply.Err("ERR value is out of range, value must between -2147483648 and 2147483647")
 	errNotFloat      = reply.Err("ERR value is not a valid float")
 	errOverflow      = reply.Err("ERR increment or decrement would overflow")
 	errDecrOverflow  = reply.Err("ERR decrement would overflow")

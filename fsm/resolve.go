@@ -64,11 +64,17 @@ func unknownCommand(args []string) reply.Value {
 		}
 		shown.WriteString("'" + cut(a, shownMax-shown.Len()) + "' ")
 	}
-	return reply.Err("ERR unknown command '" + cut(args[0], shownMax) + "', with args beginning with: " + shown.String())
+	return errorLine("ERR unknown command '" + cut(args[0], shownMax) + "', with args beginning with: " + shown.String())
 }
 
 func unknownSubcommand(args []string) reply.Value {
-	return reply.Err("ERR unknown subcommand '" + cut(args[1], shownMax) + "'. Try " + strings.ToUpper(lower(args[0])) + " HELP.")
+	return errorLine("ERR unknown subcommand '" + cut(args[1], shownMax) + "'. Try " + strings.ToUpper(lower(args[0])) + " HELP.")
+}
+
+// errorLine is an error that repeats a client's words, made to fit on one line
+// as Redis does it.
+func errorLine(text string) reply.Value {
+	return reply.Err(strings.NewReplacer("\r", " ", "\n", " ").Replace(strings.TrimRight(text, "\r\n")))
 }
 
 // cut is s up to n bytes or its first NUL, as C prints it.

@@ -126,18 +126,19 @@ func (r *scriptRun) echo(args []string) reply.Value {
 	return reply.String(args[1])
 }
 
-// scriptCursor reads a cursor of SCAN as a script writes it, as C's strtoul does.
+// scriptCursor reads a cursor of SCAN as a script writes it, as C's strtoul
+// does: nothing is 0, and a sign is allowed.
 func scriptCursor(s string) (uint64, bool) {
+	if s == "" {
+		return 0, true
+	}
 	digits := s
-	if digits != "" && (digits[0] == '+' || digits[0] == '-') {
-		digits = digits[1:]
+	if s[0] == '+' || s[0] == '-' {
+		digits = s[1:]
 	}
 	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || digits != "" && (digits[0] == '+' || digits[0] == '-') {
-		return 0, false
-	}
 	if s[0] == '-' {
 		n = -n
 	}
-	return n, true
+	return n, err == nil
 }

@@ -73,7 +73,7 @@ func (c *tally) compare(t *testing.T, n int, commands [][]string, redis, redfenc
 		if *onlyFlag >= 0 {
 			t.Logf("%q -> %q %q", args, redis[i].raw, redfence[i].raw)
 		}
-		if redis[i].raw == redfence[i].raw || strings.HasPrefix(redis[i].raw, "-") && sameLimit(redis[i].raw) == redfence[i].raw {
+		if redis[i].raw == redfence[i].raw || ownLimits(&redis[i]) == redfence[i].raw {
 			continue
 		}
 		if r, ok := rules[name]; ok && r.same(args, &redis[i], &redfence[i]) {

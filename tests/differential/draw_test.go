@@ -3,6 +3,7 @@ package differential
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redfence/redfence/fsm"
@@ -71,12 +72,17 @@ func (d *draw) word(w string) string {
 	return string(b)
 }
 
-// ttl is a lease time: mostly a long one, sometimes one to refuse.
+// ttl is a lease time: mostly a long one, sometimes one to refuse. No two are
+// alike, so that GT and LT don't depend on the millisecond of each command.
 func (d *draw) ttl(good []string) string {
 	if d.chance(25) {
 		return d.of(badTTLPool)
 	}
-	return d.of(good)
+	n, err := strconv.ParseInt(d.of(good), 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return strconv.FormatInt(n+d.Int64N(1_000_000), 10)
 }
 
 // keysUpTo is one to n keys.

@@ -159,8 +159,15 @@ var keyGenerators = map[string]generator{
 	"move":            func(d *draw) []string { return []string{d.key(), d.dbNumber()} },
 	"object|encoding": objectArgs, "object|refcount": objectArgs, "object|freq": objectArgs, "object|idletime": objectArgs,
 	"object|help": none,
-	"publish":     func(d *draw) []string { return []string{d.key(), d.value()} },
-	"spublish":    func(d *draw) []string { return []string{d.key(), d.value()} },
+	"memory|usage": func(d *draw) []string {
+		args := []string{d.key()}
+		if d.chance(30) {
+			args = append(args, d.word("samples"), d.of(intPool))
+		}
+		return args
+	},
+	"publish":  func(d *draw) []string { return []string{d.key(), d.value()} },
+	"spublish": func(d *draw) []string { return []string{d.key(), d.value()} },
 }
 
 func (d *draw) dbNumber() string {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
 )
+
+var cursor = regexp.MustCompile(`^[+-]?\d*$`)
 
 // machine is the state machine alone as a server: commands of its own rows, RESP2.
 type machine struct {
@@ -56,11 +59,13 @@ func (m *machine) pipeline(t *testing.T, commands [][]string) []answer {
 		args = append([]string{}, args...)
 		args[0] = strings.ToLower(args[0])
 		if args[0] == "scan" {
-			if args[1] != "0" {
+			if !cursor.MatchString(args[1]) || len(args[1]) > 19 {
 				answers[i] = spell(t, reply.Err("ERR invalid cursor"))
 				continue
 			}
-			args[1] = ""
+			if args[1] = strings.Trim(args[1], "0"); args[1] != "" {
+				args[1] = "k\xff\xff\xff"
+			}
 		}
 		batch.Commands = append(batch.Commands, fsm.Command{Args: args})
 		places = append(places, i)

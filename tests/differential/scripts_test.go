@@ -64,16 +64,17 @@ var plainScripts = []string{
 	`return redis.setresp(3)`, `redis.setresp(3) return redis.call('get', 'no-such-key')`, `redis.setresp(3) return {double=3.5}`,
 	`return {map={a=1}}`, `return {set={a=true}}`, `return {big_number='123'}`, `return {verbatim_string={string='x', format='txt'}}`,
 	`return redis.call('ping')`, `return redis.call('echo', 'x')`, `return redis.pcall('select', 99)`, `return redis.pcall('select', 'x')`,
-	`return _VERSION`, `return type(string)`, `local x <const> = 1`, `return loadstring('return 1')()`, `return pcall(error, 'x')`,
+	`return _VERSION`, `return type(string)`, `local x <const> = 1`, `return pcall(error, 'x')`,
 	`return {pcall(function() error({code=1}) end)}`, `return {pcall(redis.call, 'nosuch')}`, `local ok, e = pcall(redis.call, 'get') return e.err`,
 	`return redis.pcall('nosuch').err`, `return type(redis.pcall('set', 'k'))`, `return redis.call('exists')`, `return xpcall(function() error('a') end, function(e) return 'H:' .. e end)`,
 	`goto = 1 return goto`, `return "\65\066\n"`, `return [[long
 string]]`, `return [==[a]]b]==]`, `--[[ comment ]] return 1 -- end`, `return 0x1F`, `return .5 .. ''`, `return 3 == 3.0`, `return 'a' < 'b'`,
 }
 
-// failing scripts end with an error of Lua's: first word and class are compared.
+// failingScripts end with an error of Lua's: first word and class are compared.
+// error({}) is not among them: it ends redis-server 7.0.15.
 var failingScripts = []string{
-	`error('boom')`, `error({err='My Err'})`, `error({err='ERR x'})`, `error()`, `error(nil)`, `error({})`, `error('boom', 0)`, `error('boom', 2)`,
+	`error('boom')`, `error({err='My Err'})`, `error({err='ERR x'})`, `error()`, `error(nil)`, `error('boom', 0)`, `error('boom', 2)`,
 	`return nosuch`, `nosuch = 1`, `return nosuch.field`, `local t return t.x`, `local t = {} return t.x.y`, `return 1 + {}`, `return 'a' + 1`,
 	`return 'a' .. {}`, `return {} < {}`, `return 1 < 'x'`, `return #5`, `return (1)()`, `local f f()`, `return redis.call()`, `return redis.call({})`,
 	`return redis.call('nosuch')`, `return redis.call('get')`, `return redis.call('multi')`, `return redis.call('subscribe', 'x')`,
@@ -99,7 +100,7 @@ return redis.call('set', 'k', 'v')`,
 var inScript = []string{
 	"set", "setnx", "get", "getset", "getdel", "append", "strlen", "mget", "mset", "msetnx", "getrange", "setrange", "incr", "decr",
 	"incrby", "decrby", "incrbyfloat", "del", "unlink", "exists", "type", "touch", "rename", "renamenx", "copy", "move",
-	"expire", "pexpire", "persist", "setex", "psetex", "publish", "object|encoding", "getex", "substr",
+	"expire", "pexpire", "persist", "setex", "psetex", "publish", "getex", "substr",
 }
 
 var callForms = []string{
