@@ -72,6 +72,10 @@ race: ## the fast tests under the race detector (needs a C compiler)
 	@command -v $${CC:-gcc} >/dev/null || { echo "the race detector needs a C compiler" >&2; exit 1; }
 	CGO_ENABLED=1 $(GOTEST) -race -short -timeout 20m $(FAST)
 
+.PHONY: mutants
+mutants: ## break one promise at a time and see that a test notices
+	$(GO) run -tags $(TAGS) ./tests/mutants
+
 FUZZTIME ?= 10s
 
 .PHONY: fuzz
@@ -99,7 +103,13 @@ check: lint ## what to run before a commit
 	$(GOTEST) -short $(FAST)
 
 .PHONY: ci
-ci: test lint race fuzz ## all of it; .ci/run calls this
+ci: test lint race fuzz mutants ## all of it, under 40 minutes; .ci/run calls this
+
+.PHONY: soak
+soak: ## what takes longer: hundreds of kills, thousands of seeds, minutes of fuzzing
+	$(MAKE) process KILLS=200
+	$(MAKE) sim RUNS=5000
+	$(MAKE) fuzz FUZZTIME=5m
 
 .PHONY: clean
 clean: ## remove what the targets made

@@ -145,8 +145,8 @@ func (n *node) announce(ctx context.Context, p *ports) {
 		}
 	}
 	s := n.replica.Status()
-	n.log.Info("ready", "node", s.NodeID, "cluster", s.ClusterID, "role", s.Role, "shared", orNone(p.of(fsm.SharedSpace)),
-		"seats", orNone(p.seats()), "raft", s.RaftAddr, "http", orNone(addrsOf(p.http)))
+	n.log.Info("ready", "node", s.Node, "cluster", s.Cluster, "role", s.Role, "shared", orNone(p.of(fsm.SharedSpace)),
+		"seats", orNone(p.seats()), "raft", n.replica.RaftAddr(), "http", orNone(addrsOf(p.http)))
 }
 
 // newRaftSink makes the place where raft counts. It has a registry of its own
@@ -161,9 +161,7 @@ func (n *node) end(failed bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownMax)
 	defer cancel()
 	if !failed {
-		if err := n.replica.Handover(ctx); err != nil {
-			n.log.Info("leadership was not handed over", "error", err)
-		}
+		n.handOver(ctx)
 	}
 	answer, cancelAnswer := context.WithTimeout(ctx, answerMax)
 	defer cancelAnswer()
@@ -182,6 +180,22 @@ func (n *node) end(failed bool) {
 	case <-ctx.Done():
 		// What was acknowledged is on disk; a store that hangs must not hold up the end.
 		n.log.Warn("the data could not be closed in time")
+	}
+}
+
+// handOver waits for the handover, but not for a store that hangs in it.
+func (n *node) handOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, handoverMax)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- n.replica.Handover(ctx) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			n.log.Warn("leadership was not handed over", "error", err)
+		}
+	case <-ctx.Done():
+		n.log.Warn("leadership was not handed over in time")
 	}
 }
 

@@ -18,10 +18,11 @@ import (
 	"github.com/redfence/redfence/server"
 )
 
-// shutdownMax bounds how long a node takes to end after a signal, and
-// answerMax how much of it the commands in flight may take.
+// shutdownMax bounds how long a node takes to end after a signal; handoverMax
+// and answerMax are what handing over and the commands in flight may take of it.
 const (
 	shutdownMax = 4500 * time.Millisecond
+	handoverMax = 2 * time.Second
 	answerMax   = 1500 * time.Millisecond
 )
 
