@@ -193,22 +193,43 @@ func (c *compiler) assign(s *assignStat) {
 		c.assignOne(s.targets[0], s.exprs[0], s.line)
 		return
 	}
-	// All targets' tables and keys, then all values, then the writing.
+	// All targets' tables and keys, then all values, then the writing from the
+	// last to the first. A local that is written before it is used as a table or key
+	// is copied.
 	refs := make([]targetRef, len(s.targets))
 	for i, t := range s.targets {
 		if ix, ok := t.(*indexExpr); ok {
-			refs[i] = targetRef{obj: c.temp(ix.obj), key: c.fixed(ix.key)}
+			refs[i].obj, refs[i].lateObj = c.beginTarget(ix.obj, s.targets[i+1:], false)
+			refs[i].key, refs[i].lateKey = c.beginTarget(ix.key, s.targets[i+1:], true)
 		}
 	}
 	base := c.free
 	c.exprList(s.exprs, len(s.targets))
 	c.line = s.line
+	for _, ref := range refs {
+		c.finish(ref.obj, ref.lateObj)
+		c.finish(ref.key, ref.lateKey)
+	}
 	for i := len(s.targets) - 1; i >= 0; i-- {
 		c.store(s.targets[i], refs[i], base+i)
 	}
 }
 
-type targetRef struct{ obj, key int }
+type targetRef struct {
+	obj, key         int
+	lateObj, lateKey *localVar // see begin
+}
+
+func (c *compiler) beginTarget(e expr, later []expr, constants bool) (int, *localVar) {
+	if l, ok := unparen(e).(*localExpr); ok {
+		for _, t := range later {
+			if other, ok := t.(*localExpr); ok && other.v == l.v {
+				return c.temp(e), nil
+			}
+		}
+	}
+	return c.begin(e, constants)
+}
 
 func (c *compiler) assignOne(target, e expr, line int) {
 	switch t := target.(type) {
@@ -217,7 +238,7 @@ func (c *compiler) assignOne(target, e expr, line int) {
 	case *indexExpr:
 		obj, lateObj := c.begin(t.obj, false)
 		key, lateKey := c.begin(t.key, true)
-		ref := targetRef{obj, key}
+		ref := targetRef{obj: obj, key: key}
 		rk := c.operand(e)
 		c.finish(obj, lateObj)
 		c.finish(key, lateKey)

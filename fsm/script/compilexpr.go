@@ -86,14 +86,6 @@ func (c *compiler) temp(e expr) int {
 	return r
 }
 
-// fixed is an operand that nothing evaluated later can change.
-func (c *compiler) fixed(e expr) int {
-	if k, ok := unparen(e).(*constExpr); ok {
-		return ^c.constant(k.v)
-	}
-	return c.temp(e)
-}
-
 // operand is a constant, a local's own register, or a new register.
 func (c *compiler) operand(e expr) int {
 	switch e := unparen(e).(type) {

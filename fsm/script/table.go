@@ -151,7 +151,7 @@ func (t *table) appendItem(v value) int64 {
 	t.forget(&k)
 	t.list = append(t.list, v)
 	grown := int64(sizeArraySeg)
-	for t.live > 0 {
+	for t.live > 0 && v.kind != kNil {
 		k.num = float64(len(t.list) + 1)
 		n := t.find(&k)
 		if n < 0 || t.nodes[n].val.kind == kNil {
