@@ -65,10 +65,8 @@ func answerFor(err error) reply.Value {
 		return errNoLeader
 	case errors.Is(err, replica.ErrTooBusy):
 		return errTooBusy
-	case errors.Is(err, replica.ErrClosed):
+	case errors.Is(err, replica.ErrClosed), errors.Is(err, context.Canceled):
 		return errClosed
-	case errors.Is(err, replica.ErrUnknownOutcome), errors.Is(err, context.Canceled):
-		return fsm.ErrUnknownOutcome
 	}
 	return fsm.ErrUnknownOutcome
 }

@@ -98,18 +98,21 @@ func (c *session) settle() {
 	}
 	c.server.slow.note(c, r.cmds, took)
 	c.server.metrics.observe(took, len(r.cmds))
-	c.clearRun()
+	c.clearRun(err != nil)
 }
 
-// clearRun makes the run empty and lets go of what it held.
-func (c *session) clearRun() {
+// clearRun makes the run empty and lets go of what it held. After a failure the
+// backend may still hold the commands: they are not used again.
+func (c *session) clearRun(failed bool) {
 	r := &c.run
 	clear(r.slots)
-	clear(r.cmds)
-	r.slots, r.cmds, r.size = r.slots[:0], r.cmds[:0], 0
-	if cap(r.slots) > 1024 {
+	r.slots, r.size = r.slots[:0], 0
+	if failed || cap(r.cmds) > 1024 {
 		r.slots, r.cmds = nil, nil
+		return
 	}
+	clear(r.cmds)
+	r.cmds = r.cmds[:0]
 }
 
 // outcome is the reply to a command of the machine.

@@ -16,9 +16,10 @@ import (
 // Backend executes commands; *replica.Node is the real one. All methods may be
 // called from any goroutine.
 type Backend interface {
-	// Do executes cmds in order and answers each. It sets their Client and must
-	// not keep them. An error is one of package replica's sentinels and concerns
-	// all of cmds.
+	// Do executes cmds in order and answers each. It sets their Client and does
+	// not use cmds after it has answered; after an error it may. An error is one
+	// of package replica's sentinels or, if nothing was executed, ctx's, and
+	// concerns all of cmds.
 	Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error)
 	// Status tells what the node knows, without asking anybody.
 	Status() replica.Status
