@@ -6,9 +6,9 @@ import (
 	"github.com/redfence/redfence/fsm/reply"
 )
 
-// parseInt reads a decimal integer as strictly as Redis does: no blank, no plus
+// ParseInt reads a decimal integer as strictly as Redis does: no blank, no plus
 // sign, no leading zero, no "-0".
-func parseInt(s string) (int64, bool) {
+func ParseInt(s string) (int64, bool) {
 	if s == "0" {
 		return 0, true
 	}
@@ -82,7 +82,7 @@ type lease struct {
 
 // lease reads the lease time of SET, SETEX, PSETEX and GETEX: at least 1.
 func (c *call) lease(unit expiryUnit, text string) (lease, reply.Value) {
-	n, ok := parseInt(text)
+	n, ok := ParseInt(text)
 	if !ok {
 		return lease{}, errNotInteger
 	}

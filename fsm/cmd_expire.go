@@ -103,7 +103,7 @@ func (c *call) expire(unit expiryUnit) reply.Value {
 	if bad := o.parse(c.args[3:]); bad.IsError() {
 		return bad
 	}
-	n, ok := parseInt(c.args[2])
+	n, ok := ParseInt(c.args[2])
 	if !ok {
 		return errNotInteger
 	}

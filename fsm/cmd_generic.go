@@ -102,7 +102,7 @@ func runObjectEncoding(c *call) reply.Value {
 	if r == nil {
 		return reply.Null
 	}
-	_, integer := parseInt(r.str)
+	_, integer := ParseInt(r.str)
 	switch {
 	case !isString(r):
 		return errWrongType

@@ -79,7 +79,7 @@ func (c *call) rename(src *record, to string) {
 // database finds a database of the command's own keyspace by its number as a
 // client writes it.
 func (c *call) database(text string) (*database, reply.Value) {
-	n, ok := parseInt(text)
+	n, ok := ParseInt(text)
 	if !ok {
 		return nil, errNotInteger
 	}

@@ -1,6 +1,10 @@
 package fsm
 
-import "github.com/redfence/redfence/fsm/reply"
+import (
+	"strconv"
+
+	"github.com/redfence/redfence/fsm/reply"
+)
 
 // Commands that look at all keys of a database. They cover this side's records
 // in the order of their keys.
@@ -98,7 +102,7 @@ func (o *scanOptions) parse(args []string) reply.Value {
 		case "match":
 			o.pattern = value
 		case "count":
-			n, ok := parseInt(value)
+			n, ok := ParseInt(value)
 			if !ok {
 				return errNotInteger
 			}
@@ -135,7 +139,7 @@ func runScan(c *call) reply.Value {
 }
 
 func (c *call) scanAll() reply.Value {
-	cursor, ok := scriptCursor(c.args[1])
+	cursor, ok := ParseCursor(c.args[1])
 	if !ok {
 		return errCursor
 	}
@@ -152,6 +156,23 @@ func (c *call) scanAll() reply.Value {
 		}
 	}
 	return reply.List(reply.String("0"), reply.Strings(keys))
+}
+
+// ParseCursor reads a cursor of SCAN as C's strtoul does: nothing is 0, and a
+// sign is allowed.
+func ParseCursor(s string) (uint64, bool) {
+	if s == "" {
+		return 0, true
+	}
+	digits := s
+	if s[0] == '+' || s[0] == '-' {
+		digits = s[1:]
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if s[0] == '-' {
+		n = -n
+	}
+	return n, err == nil
 }
 
 // scan looks at up to count keys after a place.

@@ -92,7 +92,7 @@ func runLockToken(c *call) reply.Value {
 }
 
 func runLockCheck(c *call) reply.Value {
-	token, ok := parseInt(c.args[2])
+	token, ok := ParseInt(c.args[2])
 	if !ok || token < 0 {
 		return errNotInteger
 	}

@@ -15,7 +15,7 @@ func runMemoryUsage(c *call) reply.Value {
 		if !is(c.args[i], "samples") || i+1 == len(c.args) {
 			return errSyntax
 		}
-		n, ok := parseInt(c.args[i+1])
+		n, ok := ParseInt(c.args[i+1])
 		if !ok {
 			return errNotInteger
 		}

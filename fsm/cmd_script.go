@@ -48,7 +48,7 @@ const shaLen = 40
 
 // scriptKeys splits what follows numkeys into KEYS and ARGV.
 func scriptKeys(args []string) (keys, rest []string, bad reply.Value) {
-	n, ok := parseInt(args[2])
+	n, ok := ParseInt(args[2])
 	switch {
 	case !ok:
 		return nil, nil, errNotInteger

@@ -73,8 +73,8 @@ func runStrLen(c *call) reply.Value {
 }
 
 func runGetRange(c *call) reply.Value {
-	start, ok1 := parseInt(c.args[2])
-	end, ok2 := parseInt(c.args[3])
+	start, ok1 := ParseInt(c.args[2])
+	end, ok2 := ParseInt(c.args[3])
 	if !ok1 || !ok2 {
 		return errNotInteger
 	}

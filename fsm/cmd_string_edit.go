@@ -72,7 +72,7 @@ func runAppend(c *call) reply.Value {
 
 func runSetRange(c *call) reply.Value {
 	key, part := c.args[1], c.args[3]
-	offset, ok := parseInt(c.args[2])
+	offset, ok := ParseInt(c.args[2])
 	if !ok {
 		return errNotInteger
 	}
@@ -104,7 +104,7 @@ func runIncr(c *call) reply.Value { return c.add(1) }
 func runDecr(c *call) reply.Value { return c.add(-1) }
 
 func runIncrBy(c *call) reply.Value {
-	n, ok := parseInt(c.args[2])
+	n, ok := ParseInt(c.args[2])
 	if !ok {
 		return errNotInteger
 	}
@@ -112,7 +112,7 @@ func runIncrBy(c *call) reply.Value {
 }
 
 func runDecrBy(c *call) reply.Value {
-	n, ok := parseInt(c.args[2])
+	n, ok := ParseInt(c.args[2])
 	if !ok {
 		return errNotInteger
 	}
@@ -129,7 +129,7 @@ func (c *call) add(n int64) reply.Value {
 	if bad.IsError() {
 		return bad
 	}
-	value, ok := parseInt(strOf(old, "0"))
+	value, ok := ParseInt(strOf(old, "0"))
 	if !ok {
 		return errNotInteger
 	}

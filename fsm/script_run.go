@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/redfence/redfence/fsm/reply"
@@ -124,21 +123,4 @@ func (r *scriptRun) echo(args []string) reply.Value {
 		return errScriptArity
 	}
 	return reply.String(args[1])
-}
-
-// scriptCursor reads a cursor of SCAN as a script writes it, as C's strtoul
-// does: nothing is 0, and a sign is allowed.
-func scriptCursor(s string) (uint64, bool) {
-	if s == "" {
-		return 0, true
-	}
-	digits := s
-	if s[0] == '+' || s[0] == '-' {
-		digits = s[1:]
-	}
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if s[0] == '-' {
-		n = -n
-	}
-	return n, err == nil
 }

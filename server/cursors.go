@@ -76,8 +76,8 @@ func (t *cursors) after(n uint64) string {
 // scan stands between SCAN's numbers and the machine's places.
 var scan = adapter{
 	before: func(c *session, cmd *fsm.Command) reply.Value {
-		n, err := strconv.ParseUint(cmd.Args[1], 10, 64)
-		if err != nil {
+		n, ok := fsm.ParseCursor(cmd.Args[1])
+		if !ok {
 			return reply.Err("ERR invalid cursor")
 		}
 		args := append([]string(nil), cmd.Args...)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
 )
 
@@ -287,7 +288,7 @@ func clientUnblock(_ *session, args []string) reply.Value {
 	if len(args) == 4 && !strings.EqualFold(args[3], "timeout") && !strings.EqualFold(args[3], "error") {
 		return reply.Err("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 	}
-	if _, ok := parseLength([]byte(args[2])); !ok {
+	if _, ok := fsm.ParseInt(args[2]); !ok {
 		return errNotInteger
 	}
 	return reply.Integer(0)

@@ -33,7 +33,7 @@ type tally struct {
 
 func TestSameReplies(t *testing.T) {
 	redis := startRedis(t)
-	m := startMachine(t)
+	redfence := startRedfence(t)
 	seed := *seedFlag
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
@@ -46,11 +46,17 @@ func TestSameReplies(t *testing.T) {
 			continue
 		}
 		commands := newDraw(seed, n).sequence(from)
+		if *onlyFlag >= 0 {
+			t.Log(shown(commands))
+		}
 		want, err := redis.pipeline(commands)
 		if err != nil {
 			t.Fatalf("redis-server, sequence %d of seed %d: %v", n, seed, err)
 		}
-		got := m.pipeline(t, commands)
+		got, err := redfence.pipeline(commands)
+		if err != nil {
+			t.Fatalf("redfence, sequence %d of seed %d: %v\n%s", n, seed, err, shown(commands))
+		}
 		counts.compare(t, n, commands, want, got)
 		if counts.failed >= mismatchesMax {
 			t.Fatal("too many mismatches")
@@ -63,21 +69,24 @@ func TestSameReplies(t *testing.T) {
 
 // compare compares one sequence's answers.
 func (c *tally) compare(t *testing.T, n int, commands [][]string, redis, redfence []answer) {
+	var queued [][]string // in a MULTI
 	for i, args := range commands {
-		spec, _ := fsm.Resolve(args)
-		name := ""
-		if spec != nil {
-			name = spec.Name
-			c.rows[name]++
-		}
 		if *onlyFlag >= 0 {
 			t.Logf("%q -> %q %q", args, redis[i].raw, redfence[i].raw)
 		}
-		if redis[i].raw == redfence[i].raw || ownLimits(&redis[i]) == redfence[i].raw {
-			continue
+		same := false
+		if len(queued) > 0 && strings.EqualFold(args[0], "exec") && len(redis[i].elems) == len(queued) {
+			same = c.sameAll(queued, redis[i].elems, redfence[i].elems)
+		} else {
+			same = c.same(args, &redis[i], &redfence[i])
 		}
-		if r, ok := rules[name]; ok && r.same(args, &redis[i], &redfence[i]) {
-			c.ruled[name]++
+		switch {
+		case redis[i].raw == "+QUEUED\r\n":
+			queued = append(queued, args)
+		case !redis[i].isError():
+			queued = nil
+		}
+		if same {
 			continue
 		}
 		c.failed++
@@ -85,6 +94,34 @@ func (c *tally) compare(t *testing.T, n int, commands [][]string, redis, redfenc
 			n, i, args, redis[i].raw, redfence[i].raw, shown(commands[:i]))
 		return // what follows differs because of it
 	}
+}
+
+// sameAll compares what an EXEC answered.
+func (c *tally) sameAll(commands [][]string, redis, redfence []answer) bool {
+	for i, args := range commands {
+		if i >= len(redfence) || !c.same(args, &redis[i], &redfence[i]) {
+			return false
+		}
+	}
+	return len(redfence) == len(commands)
+}
+
+// same compares the answers to one command, and counts it.
+func (c *tally) same(args []string, redis, redfence *answer) bool {
+	name := ""
+	if spec, _ := fsm.Resolve(args); spec != nil {
+		name = spec.Name
+		c.rows[name]++
+	}
+	if redis.raw == redfence.raw || ownLimits(redis) == redfence.raw {
+		return true
+	}
+	r, ok := rules[name]
+	if !ok || !r.same(args, redis, redfence) {
+		return false
+	}
+	c.ruled[name]++
+	return true
 }
 
 func shown(commands [][]string) string {

@@ -98,7 +98,11 @@ func (d *draw) keysUpTo(n int) []string {
 var weights = map[string]int{
 	"set": 24, "get": 10, "eval": 24, "evalsha": 6, "flushall": 1, "flushdb": 1, "script|flush": 2, "setnx": 8,
 	"pexpire": 8, "del": 8, "pttl": 6, "object|help": 2, "object|freq": 2, "time": 2,
+	"multi": 1, "exec": 1, "discard": 1, "reset": 1, "hello": 3, "select": 5, "watch": 4,
 }
+
+// weightEdge is for what the node answers by itself.
+const weightEdge = 2
 
 const weightDefault = 4
 
@@ -132,6 +136,9 @@ func weightOf(name string) int {
 	if w := weights[name]; w > 0 {
 		return w
 	}
+	if edgeGenerators[name] != nil {
+		return weightEdge
+	}
 	return weightDefault
 }
 
@@ -161,20 +168,46 @@ func (d *draw) spoil(args []string) []string {
 	return slices.Delete(args, at, at+1)
 }
 
-// sequence draws a sequence of commands, from an empty server.
+// sequence draws a sequence of commands, from an empty server and a fresh
+// connection, half of them with RESP3. Each gets one reply.
 func (d *draw) sequence(from []*fsm.Spec) [][]string {
-	commands := [][]string{{"flushall"}}
+	commands := [][]string{{"reset"}, {"hello", strconv.Itoa(2 + d.IntN(2))}, {"flushall"}}
 	if d.chance(10) {
 		commands = append(commands, []string{"script", "flush"})
 	}
-	for range 10 + d.IntN(15) {
-		args := d.command(d.pick(from).Name)
-		commands = append(commands, args)
-		if strings.EqualFold(args[0], "set") && len(args) > 4 {
-			// Redis counts what SET stored with an end in the past until it is
-			// looked at.
-			commands = append(commands, []string{"exists", args[1]})
+	for range 5 + d.IntN(12) {
+		if d.chance(6) {
+			commands = append(commands, d.transaction(from)...)
+			continue
 		}
+		commands = d.add(commands, from)
 	}
 	return commands
+}
+
+// add adds a command of any row.
+func (d *draw) add(commands [][]string, from []*fsm.Spec) [][]string {
+	args := d.command(d.pick(from).Name)
+	commands = append(commands, args)
+	if strings.EqualFold(args[0], "set") && len(args) > 4 {
+		// Redis counts what SET stored with an end in the past until it is looked at.
+		commands = append(commands, []string{"exists", args[1]})
+	}
+	return commands
+}
+
+// transaction draws a MULTI from begin to end, some with a WATCH.
+func (d *draw) transaction(from []*fsm.Spec) [][]string {
+	var commands [][]string
+	if d.chance(50) {
+		commands = append(commands, append([]string{d.word("watch")}, d.keysUpTo(2)...))
+		for range d.IntN(3) {
+			commands = d.add(commands, from)
+		}
+	}
+	commands = append(commands, []string{d.word("multi")})
+	for range d.IntN(5) {
+		commands = d.add(commands, from)
+	}
+	return append(commands, []string{d.word(d.of([]string{"exec", "exec", "exec", "discard"}))})
 }

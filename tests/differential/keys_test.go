@@ -7,7 +7,7 @@ import "strconv"
 var generators map[string]generator
 
 // Those of scripts draw commands of others, so it is filled when all are there.
-func init() { generators = merge(stringGenerators, keyGenerators, scriptGenerators) }
+func init() { generators = merge(stringGenerators, keyGenerators, scriptGenerators, edgeGenerators) }
 
 type generator = func(d *draw) []string
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redfence/redfence/tests/internal/process"
 )
 
 // startRedis starts a redis-server that keeps nothing and listens on a unix
@@ -56,4 +58,22 @@ func dialWithin(network, addr string, within time.Duration) (*conn, error) {
 			return c, err
 		}
 	}
+}
+
+// startRedfence starts one node as its users do and connects to its shared port.
+func startRedfence(t *testing.T) *conn {
+	t.Helper()
+	cluster := process.Start(t, 1)
+	c, err := dial("tcp", cluster.Nodes[0].Client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.c.Close() })
+	return c
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	process.Cleanup()
+	os.Exit(code)
 }

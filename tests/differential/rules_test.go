@@ -18,8 +18,21 @@ type rule struct {
 	same func(args []string, redis, redfence *answer) bool
 }
 
+// own is the rule for what a server tells of itself.
+var own = rule{"what a server tells of itself: the same kind of reply", sameKind}
+
+// help is the rule for the texts that list subcommands.
+var help = rule{"each lists the subcommands that it has", sameKind}
+
 // rules are all the ways in which answers may differ.
 var rules = map[string]rule{
+	"hello": own, "info": own, "client|id": own, "client|info": own, "client|list": own, "role": own,
+	"command|count": own, "command|list": own, "command|docs": own, "command|info": own,
+	"memory|stats": own, "memory|doctor": own, "latency|doctor": own, "slowlog|get": own, "slowlog|len": own, "module|list": own,
+	"command|getkeysandflags": {"the table says of a key only whether it is read or written", sameKeys},
+	"config|set":              {"a setting that can't be changed: Redfence says why", sameFailure},
+	"acl|help":                help, "client|help": help, "command|help": help, "config|help": help, "latency|help": help,
+	"memory|help": help, "module|help": help, "pubsub|help": help, "slowlog|help": help,
 	"ttl":         {"a time that runs, within the tolerance", closeTo(1000)},
 	"pttl":        {"a time that runs, within the tolerance", closeTo(1)},
 	"expiretime":  {"counted from now, within the tolerance", closeTo(1000)},
@@ -85,6 +98,25 @@ func sameTime(_ []string, redis, redfence *answer) bool {
 	return len(redis.elems) == 2 && len(redfence.elems) == 2 && redis.elems[0].kind == '$' && redfence.elems[1].kind == '$'
 }
 
+// sameKeys compares the first of each pair.
+func sameKeys(_ []string, redis, redfence *answer) bool {
+	if redis.kind != '*' || len(redis.elems) != len(redfence.elems) {
+		return false
+	}
+	for i := range redis.elems {
+		if redis.elems[i].elems[0].raw != redfence.elems[i].elems[0].raw {
+			return false
+		}
+	}
+	return true
+}
+
+func sameFailure(_ []string, redis, redfence *answer) bool {
+	a, _, _ := strings.Cut(redis.text, " - ")
+	b, _, _ := strings.Cut(redfence.text, " - ")
+	return redis.isError() && redfence.isError() && a == b
+}
+
 // sameClass compares errors by their first word and by what they are about: the
 // compiler, a line of the script, a command that it called.
 func sameClass(_ []string, redis, redfence *answer) bool {
@@ -134,8 +166,6 @@ func reasonFor(s *fsm.Spec) string {
 	switch {
 	case s.Where == fsm.Absent:
 		return "Redfence lacks it on purpose: its error is of its own"
-	case s.Where == fsm.Edge:
-		return "answered by the node that reads it"
 	}
 	return notCompared[s.Name]
 }
