@@ -60,7 +60,7 @@ func (e *Engine) Run(c Call, h Host, lim Limits) (res Result) {
 		default:
 			// A fault of the engine. It is the same on every replica, so the answer
 			// must be too; what the interpreter looks like now is anyone's guess.
-			res.Value, res.Failed = reply.Err("ERR internal error of the script engine"), true
+			res.Value, res.Failed = reply.Err(engineFault), true
 			e.m = newMachine()
 		}
 		if m.budget.Exceeded() {

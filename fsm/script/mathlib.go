@@ -7,13 +7,15 @@ import "math"
 // answer differently; the rest is in mathfn.go.
 func unary(fn func(float64) float64) func(m *machine, args []value) []value {
 	return func(m *machine, args []value) []value {
-		return m.one(number(fn(m.checkNumber(args, 1))))
+		x := m.checkNumber(args, 1)
+		if math.Abs(x) > 1<<30 {
+			m.spend(500) // bringing so large an angle within a turn takes a division bit by bit
+		}
+		return m.one(number(fn(x)))
 	}
 }
 
-const (
-	degree = math.Pi / 180
-)
+const degree = math.Pi / 180
 
 var mathLibrary = []entry{
 	{"abs", unary(math.Abs)},

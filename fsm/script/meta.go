@@ -1,6 +1,9 @@
 package script
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // metaLoop is how long a chain of __index or __newindex tables may be.
 const metaLoop = 100
@@ -128,12 +131,22 @@ func (m *machine) toNumber(v *value) (float64, bool) {
 		return v.num, true
 	case kString:
 		s := v.ref.(string)
-		if len(s) > 17 {
-			m.spend(int64(len(s))) // more digits than a double has: exact arithmetic
-		}
+		m.spend(numberCost(s))
 		return parseNumber(s)
 	}
 	return 0, false
+}
+
+// numberCost is what reading a number is charged: more digits than a double has,
+// and the smallest numbers, take exact arithmetic.
+func numberCost(s string) int64 {
+	if len(s) > 17 {
+		return 4 * int64(len(s))
+	}
+	if strings.ContainsAny(s, "eE") {
+		return 60
+	}
+	return 1
 }
 
 // toStr converts what concatenation accepts; the caller charges for the result.
@@ -158,6 +171,9 @@ func (m *machine) arith(op opcode, f *frame, rb, rc int32) value {
 	x, okX := m.toNumber(b)
 	y, okY := m.toNumber(c)
 	if okX && okY {
+		if op == opArithPow {
+			m.spend(4)
+		}
 		return number(calculate(op, x, y))
 	}
 	h := m.metamethod(b, arithEvents[op])

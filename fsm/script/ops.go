@@ -13,7 +13,7 @@ func init() {
 		opGetTable: doGetTable, opSetTable: doSetTable, opSelf: doSelf,
 		opNewTable: doNewTable, opSetList: doSetList,
 		opArithAdd: doAdd, opArithSub: doSub, opArithMul: doMul, opArithDiv: doDiv,
-		opArithMod: doArith, opArithPow: doArith,
+		opArithMod: doMod, opArithPow: doArith,
 		opUnm: doUnm, opNot: doNot, opLen: doLen, opJoin: doJoin,
 		opJump: doJump, opJumpIf: doJumpIf, opJumpNot: doJumpNot,
 		opJumpEq: doJumpEq, opJumpNe: doJumpNe,
@@ -199,6 +199,15 @@ func doDiv(m *machine, f *frame, i *instr) bool {
 	b, c := f.rk(i.b), f.rk(i.c)
 	if b.kind == kNumber && c.kind == kNumber {
 		f.regs[i.a] = value{kind: kNumber, num: b.num / c.num}
+		return false
+	}
+	return doArith(m, f, i)
+}
+
+func doMod(m *machine, f *frame, i *instr) bool {
+	b, c := f.rk(i.b), f.rk(i.c)
+	if b.kind == kNumber && c.kind == kNumber {
+		f.regs[i.a] = value{kind: kNumber, num: calculate(opArithMod, b.num, c.num)}
 		return false
 	}
 	return doArith(m, f, i)

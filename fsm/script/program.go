@@ -39,6 +39,13 @@ type Error struct{ Reply string }
 
 func (e *Error) Error() string { return e.Reply }
 
+// compilerFault and engineFault answer for bugs of this package. They are the same
+// on every replica, as the bugs are.
+const (
+	compilerFault = "ERR internal error of the script compiler"
+	engineFault   = "ERR internal error of the script engine"
+)
+
 // Check reports, in time linear in the text, whether it may enter the log: every
 // replica will be able to compile it within lim. A text that fails is answered
 // with the error, an *Error, and goes no further.
@@ -55,11 +62,10 @@ func Compile(text string, lim Limits) (p *Program, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			text := "fault of the compiler" // one of ours; alike on every replica
+			p, err = nil, &Error{compilerFault}
 			if se, ok := r.(syntaxError); ok {
-				text = oneLine(se.Error())
+				err = &Error{"ERR Error compiling script (new function): " + oneLine(se.Error())}
 			}
-			p, err = nil, &Error{"ERR Error compiling script (new function): " + text}
 		}
 	}()
 	p = &Program{SHA1: SHA1(text), size: 512 + 40*len(text)}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package script
+
+// raceEnabled: see the other file.
+const raceEnabled = false
