@@ -47,7 +47,7 @@ type response struct {
 
 // ask asks whoever is at an address; node is "" if anybody there will do.
 func (n *Node) ask(node, addr string, q *question) (*response, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), controlTimeout)
+	ctx, cancel := context.WithTimeout(n.life, controlTimeout)
 	defer cancel()
 	conn, _, err := n.port.dialAddr(ctx, kindControl, node, addr)
 	if err != nil {

@@ -17,6 +17,8 @@ var (
 	ErrUnknownOutcome = errors.New("replica: outcome unknown")
 	// ErrTooBusy is returned when too much waits already. Nothing was executed.
 	ErrTooBusy = errors.New("replica: too many commands wait; not executed")
+	// ErrTooLarge is returned for a command that the log can't take. Nothing was executed.
+	ErrTooLarge = errors.New("replica: the command is too large; not executed")
 	// ErrClosed is returned after Close has begun. Nothing was executed.
 	ErrClosed = errors.New("replica: node is closed; not executed")
 )
@@ -27,7 +29,8 @@ const recheckWait = 100 * time.Millisecond
 // Do executes the commands of one client in order and blocks until they are
 // answered; Command.Client is set by Do. Lone reads run on the leader once it is
 // confirmed, everything else travels in the log, where other clients' commands
-// do not come between those of one Do unless several of them are costly scripts.
+// do not come between those of one Do unless several of them are costly scripts or
+// they are more than a batch takes.
 //
 // It may be called from any number of goroutines; commands of one connection
 // take effect in order if each Do is awaited. The texts of cmds must not change
@@ -40,6 +43,11 @@ func (n *Node) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([
 	n.describe(&client)
 	if loneReads(cmds) {
 		return n.doReads(ctx, &client, cmds)
+	}
+	for i := range cmds {
+		if cmds[i].Size() > entryMax/2 {
+			return nil, ErrTooLarge
+		}
 	}
 	first := n.cut(cmds)
 	answers, err := n.submit(ctx, client, cmds[:first])
@@ -86,13 +94,17 @@ func loneReads(cmds []fsm.Command) bool {
 	return true
 }
 
-// cut says how many of the commands travel together: up to, and with, the
-// first costly script if another one follows.
+// cut says how many of the commands travel together: what fits into a batch,
+// with one costly script at most.
 func (n *Node) cut(cmds []fsm.Command) int {
+	size, costly := 0, false
 	for i := range cmds {
-		if n.costs.of(&cmds[i]) >= costlyScript {
-			return i + 1
+		size += cmds[i].Size()
+		hasCost := n.costs.of(&cmds[i]) >= costlyScript
+		if i > 0 && (size > fsm.BatchBytes || costly && hasCost) {
+			return i
 		}
+		costly = costly || hasCost
 	}
 	return len(cmds)
 }

@@ -61,7 +61,7 @@ func (n *Node) raftConfig() *raft.Config {
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = n.cfg.Heartbeat, n.cfg.Heartbeat, n.cfg.Heartbeat
 	c.CommitTimeout = commitTimeout
 	c.MaxAppendEntries = entriesPerMessage
-	c.TrailingLogs = trailingEntries
+	c.TrailingLogs = trailingMax // until the first snapshot says better
 	// Snapshots are asked for by bytes (takeSnapshots): raft counts entries.
 	c.SnapshotThreshold, c.SnapshotInterval = 1<<62, 24*time.Hour
 	c.ShutdownOnRemove = false
@@ -144,6 +144,11 @@ func (n *Node) settleRole(r *raft.Raft, current *term) *term {
 
 // serve lets commands and reads in: the term's first entry is applied here.
 func (n *Node) serve(t *term) {
+	n.role.Lock()
+	defer n.role.Unlock()
+	if t.hasEnded() {
+		return // raft took the leadership away while the first entry was on its way
+	}
 	n.gate.open(t.number)
 	n.serving.Store(t)
 	n.served.Store(true)
@@ -158,6 +163,8 @@ func (n *Node) serve(t *term) {
 
 // stopServing undoes serve.
 func (n *Node) stopServing(t *term) {
+	n.role.Lock()
+	defer n.role.Unlock()
 	if !n.serving.CompareAndSwap(t, nil) {
 		return
 	}
@@ -223,7 +230,7 @@ func (n *Node) takeSnapshots() {
 			return
 		case <-n.snapshotDue:
 		}
-		if err := n.raft.Load().Snapshot().Error(); err != nil {
+		if err := n.snapshot(); err != nil {
 			// A change of the membership is on its way, or nothing is new: later.
 			n.log.Debug("no snapshot now", "error", err)
 			retry = time.After(snapshotRetryWait)
@@ -237,4 +244,19 @@ func (n *Node) takeSnapshots() {
 			}
 		}
 	}
+}
+
+// snapshot takes a snapshot now. What stays in the log behind it is bounded in
+// bytes by way of what entries have weighed lately, since raft counts entries.
+func (n *Node) snapshot() error {
+	r := n.raft.Load()
+	if r == nil {
+		return ErrNoLeader
+	}
+	conf := r.ReloadableConfig()
+	conf.TrailingLogs = min(max(uint64(n.cfg.SnapshotBytes/4)/n.machine.entryWeight(), trailingMin), trailingMax)
+	if err := r.ReloadConfig(conf); err != nil {
+		return err
+	}
+	return r.Snapshot().Error()
 }

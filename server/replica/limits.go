@@ -40,9 +40,10 @@ const (
 	entriesPerMessage = 16
 	rpcTimeout        = 5 * time.Second
 	commitTimeout     = 50 * time.Millisecond
-	// trailingEntries stay in the log behind a snapshot, so that a node that was
-	// away for a moment needs no snapshot.
-	trailingEntries   = 1024
+	// trailingMin to trailingMax entries, by their weight, stay in the log behind a
+	// snapshot, so that a node that was away for a moment needs no snapshot.
+	trailingMin       = 64
+	trailingMax       = 10_000
 	snapshotsKept     = 2
 	logSegmentBytes   = 16 << 20
 	snapshotRetryWait = 5 * time.Second
@@ -71,6 +72,9 @@ const (
 	linkSilenceMax = 4 * time.Second
 	linkRetryMin   = 20 * time.Millisecond
 	linkRetryMax   = 500 * time.Millisecond
+	// entryMax is the largest entry that the log takes, with room for its head; a
+	// command is refused before it gets near.
+	entryMax = 48 << 20
 	// batchesPerLink bounds what a node may have waiting at the leader.
 	batchesPerLink = 64
 	readsPerLink   = 100_000

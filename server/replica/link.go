@@ -106,7 +106,7 @@ func (n *Node) runLinks() {
 
 // runLink runs one link until it breaks.
 func (n *Node) runLink(leader string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), controlTimeout)
+	ctx, cancel := context.WithTimeout(n.life, controlTimeout)
 	defer cancel()
 	conn, err := n.port.dial(ctx, kindLink, leader)
 	if err != nil {

@@ -20,6 +20,8 @@ type machine struct {
 	state     *fsm.State
 	ship      fsm.Membership // as last told to the state
 	sinceSnap int64          // bytes of log applied since the last snapshot
+	sinceNum  int64          // entries likewise
+	weight    int64          // bytes of an average entry, as far as is known
 	waiters   []appliedWaiter
 
 	applied  atomic.Uint64 // index of the last entry applied, of any kind
@@ -159,6 +161,7 @@ func (m *machine) finish(l *raft.Log) {
 	m.mu.Lock()
 	m.applied.Store(l.Index)
 	m.sinceSnap += int64(len(l.Data)) + entryOverhead
+	m.sinceNum++
 	if m.sinceSnap >= m.snapshotBytes {
 		poke(m.node.snapshotDue)
 	}
@@ -224,8 +227,21 @@ func (m *machine) look(f func(*fsm.State)) {
 func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sinceSnap = 0
+	if m.sinceNum > 0 {
+		m.weight = m.sinceSnap / m.sinceNum
+	}
+	m.sinceSnap, m.sinceNum = 0, 0
 	return &capture{m.state.Snapshot()}, nil
+}
+
+// entryWeight is how many bytes an entry has had lately, on average.
+func (m *machine) entryWeight() uint64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.sinceNum > 0 {
+		return uint64(m.sinceSnap / m.sinceNum)
+	}
+	return uint64(max(m.weight, entryOverhead))
 }
 
 type capture struct{ snap *fsm.Snapshot }
@@ -253,7 +269,7 @@ func (m *machine) Restore(body io.ReadCloser) error {
 	m.mu.Lock()
 	m.install(s, m.wantKeys.Load())
 	m.ship = s.Membership()
-	m.sinceSnap = 0
+	m.sinceSnap, m.sinceNum = 0, 0
 	m.noteDeadline()
 	m.applied.Store(max(index, m.ship.Index))
 	m.wakeLocked(m.applied.Load())

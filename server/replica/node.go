@@ -37,6 +37,7 @@ type Node struct {
 	guests   *guests
 	council  *council
 
+	role    sync.Mutex // serve and stopServing don't overlap
 	stores  *stores
 	raft    atomic.Pointer[raft.Raft]
 	serving atomic.Pointer[term] // the term that this node leads and serves
@@ -54,7 +55,9 @@ type Node struct {
 
 	closing sync.Once
 	failed  atomic.Pointer[error]
-	stop    chan struct{} // closed when Close begins
+	stop    chan struct{}   // closed when Close begins
+	life    context.Context // ends when Close begins, for what dials
+	die     context.CancelFunc
 	running sync.WaitGroup
 }
 
@@ -77,6 +80,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		progress: &progress{}, costs: newCosts(), guests: newGuests(), council: newCouncil(),
 		follower: &follower{wake: make(chan struct{}, 1)},
 	}
+	n.life, n.die = context.WithCancel(context.Background())
 	n.restoring.Store(true)
 	n.ownKeyEvents.Store(cfg.KeyEvents)
 	n.clock = newClock(cfg.Mono, cfg.Wall)
@@ -308,6 +312,7 @@ func (n *Node) Close() error {
 			t.end()
 		}
 		close(n.stop)
+		n.die()
 		n.port.close()
 		if r := n.raft.Load(); r != nil {
 			err = r.Shutdown().Error()

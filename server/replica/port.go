@@ -28,7 +28,7 @@ type port struct {
 	raftOnce  sync.Once
 
 	mu     sync.Mutex
-	conns  map[net.Conn]peerID // open raft connections and links
+	conns  map[net.Conn]peerID // all that are open
 	raftUp bool
 	closed bool
 }
@@ -68,6 +68,11 @@ func (p *port) serve() {
 			}
 			continue
 		}
+		tracked := p.track(conn, peerID{})
+		if tracked == nil {
+			return
+		}
+		conn = tracked
 		select {
 		case p.greetings <- struct{}{}:
 			go p.greet(conn)
@@ -102,19 +107,15 @@ func (p *port) greet(conn net.Conn) {
 func (p *port) hand(conn net.Conn, theirs *greeting) {
 	switch theirs.Code {
 	case kindRaft:
-		tracked := p.track(conn, peerID{theirs.Node, theirs.Disk})
-		if tracked == nil {
-			return
-		}
+		p.name(conn, peerID{theirs.Node, theirs.Disk})
 		select {
-		case p.raftConns <- tracked:
+		case p.raftConns <- conn:
 		case <-p.node.stop:
-			tracked.Close()
+			conn.Close()
 		}
 	case kindLink:
-		if tracked := p.track(conn, peerID{theirs.Node, theirs.Disk}); tracked != nil {
-			p.node.host(tracked, theirs.Node)
-		}
+		p.name(conn, peerID{theirs.Node, theirs.Disk})
+		p.node.host(conn, theirs.Node)
 	case kindControl:
 		p.node.answerControl(conn)
 	}
@@ -202,6 +203,9 @@ func (p *port) dialAddr(ctx context.Context, kind byte, node, addr string) (net.
 	if err != nil {
 		return nil, nil, fmt.Errorf("node %s at %s: %w", node, addr, err)
 	}
+	if conn = p.track(conn, peerID{}); conn == nil {
+		return nil, nil, ErrClosed
+	}
 	limit := time.Now().Add(helloTimeout)
 	if at, ok := ctx.Deadline(); ok && at.Before(limit) {
 		limit = at
@@ -224,13 +228,10 @@ func (p *port) dialAddr(ctx context.Context, kind byte, node, addr string) (net.
 		return nil, nil, fmt.Errorf("node %s at %s: %w", node, addr, err)
 	}
 	conn.SetDeadline(time.Time{})
-	if kind == kindControl {
-		return conn, &theirs, nil
+	if kind != kindControl {
+		p.name(conn, peerID{theirs.Node, theirs.Disk})
 	}
-	if tracked := p.track(conn, peerID{theirs.Node, theirs.Disk}); tracked != nil {
-		return tracked, &theirs, nil
-	}
-	return nil, nil, ErrClosed
+	return conn, &theirs, nil
 }
 
 // accepts judges the greeting of the node that was dialed.
@@ -257,8 +258,8 @@ func (p *port) accepts(g *greeting, version, kind byte, node, addr string) error
 	return nil
 }
 
-// track remembers a connection, so that it can be cut when its node turns out
-// to have another disk. Nil means that the port is closed.
+// track remembers a connection, so that it ends with the port. Nil means that
+// the port is closed already.
 func (p *port) track(conn net.Conn, who peerID) net.Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -269,6 +270,18 @@ func (p *port) track(conn net.Conn, who peerID) net.Conn {
 	t := &trackedConn{Conn: conn, port: p}
 	p.conns[t] = who
 	return t
+}
+
+// name says who is at the other end of a connection, so that it can be cut when
+// that node turns out to have another disk. One that the roster has changed its
+// mind about since the greeting is closed at once.
+func (p *port) name(conn net.Conn, who peerID) {
+	p.mu.Lock()
+	p.conns[conn] = who
+	p.mu.Unlock()
+	if p.node.roster.judge(who.node, who.disk) != sameDisk {
+		conn.Close()
+	}
 }
 
 type trackedConn struct {
@@ -358,7 +371,7 @@ func (a nodeAddr) String() string { return string(a) }
 
 // Dial gives raft a connection to a node. It is part of raft.StreamLayer.
 func (p *port) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(p.node.life, timeout)
 	defer cancel()
 	return p.dial(ctx, kindRaft, string(address))
 }

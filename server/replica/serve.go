@@ -120,6 +120,9 @@ func (g *guest) handle(typ byte, body []byte) error {
 }
 
 func (g *guest) submit(body []byte) error {
+	if len(body) > entryMax {
+		return errFrameTooLong
+	}
 	b, err := fsm.DecodeBatch(body)
 	if err != nil {
 		return err
@@ -176,7 +179,7 @@ func (g *guest) read(body []byte) error {
 	}
 	go func() {
 		defer g.reads.Add(-1)
-		ctx, cancel := context.WithTimeout(context.Background(), g.node.cfg.AnswerWait)
+		ctx, cancel := context.WithTimeout(g.node.life, g.node.cfg.AnswerWait)
 		defer cancel()
 		res := readResult{id: req.id}
 		answers, err := g.node.readHere(ctx, &req.client, req.cmds)

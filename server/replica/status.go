@@ -170,11 +170,7 @@ func (n *Node) SetKeyEvents(on bool) {
 
 // Snapshot takes a snapshot now, for operators and tests.
 func (n *Node) Snapshot() error {
-	r := n.raft.Load()
-	if r == nil {
-		return ErrNoLeader
-	}
-	return r.Snapshot().Error()
+	return n.snapshot()
 }
 
 // Hash is the state's hash and the index up to which it is applied.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -34,6 +35,10 @@ type term struct {
 	flights  chan *flight
 	inflight int
 	turn     bool // whether this node's own batches go first into the next entry
+
+	// rests is set for a moment after raft took nothing, as during a handover:
+	// proposing again at once would only keep a processor busy.
+	rests atomic.Bool
 }
 
 // remoteBatch is a batch of another node.
@@ -106,7 +111,7 @@ func (t *term) run() {
 			runtime.Gosched() // those just answered may have more: let them put it into the same entry
 		case <-timer.C:
 		}
-		for t.inflight < n.cfg.EntriesInFlight && t.proposeNext() {
+		for t.inflight < n.cfg.EntriesInFlight && !t.rests.Load() && t.proposeNext() {
 		}
 	}
 }
@@ -242,7 +247,7 @@ func (t *term) checkpointAfter() time.Duration {
 // untilDue is how long nothing is due, if nothing happens.
 func (t *term) untilDue() time.Duration {
 	deadline := t.node.machine.deadline.Load()
-	if deadline == noDeadline || t.inflight >= t.node.cfg.EntriesInFlight {
+	if deadline == noDeadline || t.rests.Load() || t.inflight >= t.node.cfg.EntriesInFlight {
 		return time.Hour // an entry that lands wakes the goroutine, and every lease begins in one
 	}
 	left := time.Duration(deadline-t.node.clock.now()) * time.Microsecond
@@ -286,7 +291,11 @@ func (t *term) failed(f *flight, certain bool) {
 	}
 	if certain {
 		// A handover that fails leaves this term leading: try again after a moment.
-		time.AfterFunc(readRetryWait, func() { poke(t.wake) })
+		t.rests.Store(true)
+		time.AfterFunc(readRetryWait, func() {
+			t.rests.Store(false)
+			poke(t.wake)
+		})
 	}
 }
 
@@ -349,4 +358,10 @@ func (t *term) end() {
 	for i := range remote {
 		remote[i].lost(true)
 	}
+}
+
+func (t *term) hasEnded() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended
 }
