@@ -1,0 +1,437 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/server/replica"
+)
+
+// pipeListener hands out one end of net.Pipe a connection, so that a Server can
+// run in a bubble. A failure given to it comes before the next connection.
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	fails  atomic.Int64 // accepts that fail for want of a file descriptor
+	tries  atomic.Int64
+}
+
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	l.tries.Add(1)
+	if l.fails.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	select {
+	case <-l.closed:
+	default:
+		close(l.closed)
+	}
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6379} }
+
+func (l *pipeListener) dial() net.Conn {
+	near, far := net.Pipe()
+	l.conns <- far
+	return near
+}
+
+// servePipes runs a Server in the bubble that the test is in.
+func servePipes(t *testing.T, cfg Config) (*testServer, *pipeListener) {
+	t.Helper()
+	f := newFake(t)
+	cfg.NodeID = "n1"
+	cfg.Elapsed = func() time.Duration { return time.Since(f.start) }
+	s, err := New(f, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.server = s
+	ln := newPipeListener()
+	go s.Serve(ln, fsm.SharedSpace)
+	return &testServer{Server: s, fake: f}, ln
+}
+
+func stop(t *testing.T, ts *testServer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := ts.Shutdown(ctx); err != nil {
+		t.Error("shutdown:", err)
+	}
+}
+
+// read reads exactly what is expected.
+func expect(t *testing.T, c net.Conn, want string) {
+	t.Helper()
+	b := make([]byte, len(want))
+	if n, err := io.ReadFull(c, b); err != nil || string(b) != want {
+		t.Fatalf("got %q %v, want %q", b[:n], err, want)
+	}
+}
+
+// An idle connection is closed, one that listens is not (B55).
+func TestIdleTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts, ln := servePipes(t, Config{IdleTimeout: 2 * time.Second})
+		idle, listener := ln.dial(), ln.dial()
+		go io.WriteString(listener, "SUBSCRIBE c\r\n")
+		expect(t, listener, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n")
+		began := time.Now()
+		if n, err := idle.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || time.Since(began) != 2*time.Second {
+			t.Errorf("idle: %d %v after %v", n, err, time.Since(began))
+		}
+		time.Sleep(time.Hour)
+		go io.WriteString(listener, "PING\r\n")
+		expect(t, listener, "*2\r\n$4\r\npong\r\n$0\r\n\r\n")
+		stop(t, ts)
+	})
+}
+
+// Without a free file descriptor the server waits instead of turning in a
+// circle, and serves again afterwards (B57).
+func TestAcceptBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		s, err := New(f, Config{NodeID: "n1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln := newPipeListener()
+		ln.fails.Store(1 << 40)
+		go s.Serve(ln, fsm.SharedSpace)
+		time.Sleep(time.Minute)
+		if n := ln.tries.Load(); n > 70 || n < 50 {
+			t.Errorf("%d accepts in a minute without a descriptor", n)
+		}
+		ln.fails.Store(0)
+		c := ln.dial()
+		go io.WriteString(c, "PING\r\n")
+		expect(t, c, "+PONG\r\n")
+		stop(t, &testServer{Server: s, fake: f})
+	})
+}
+
+// A client that doesn't read is not read from: replies don't pile up (B47). After
+// a minute without progress its connection ends.
+func TestClientThatNeverReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts, ln := servePipes(t, Config{})
+		c := ln.dial()
+		began := time.Now()
+		sent := 0
+		for {
+			n, err := io.WriteString(c, strings.Repeat("PING\r\n", 1000))
+			sent += n
+			if err != nil {
+				break
+			}
+		}
+		if sent > 1<<20 || time.Since(began) < WriteTimeout/2 || time.Since(began) > 2*WriteTimeout {
+			t.Errorf("took %d bytes, closed after %v", sent, time.Since(began))
+		}
+		stop(t, ts)
+	})
+}
+
+// A listener that falls too far behind is closed; others get everything.
+func TestSlowListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts, ln := servePipes(t, Config{})
+		slow, soft := ln.dial(), ln.dial()
+		for _, c := range []net.Conn{slow, soft} {
+			go io.WriteString(c, "SUBSCRIBE c\r\n")
+			expect(t, c, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n")
+		}
+		message := func(n int) []fsm.Event {
+			return []fsm.Event{{Kind: fsm.Published, Name: "publish", Key: "c", Payload: strings.Repeat("m", n)}}
+		}
+		// Over the soft limit for a minute.
+		ts.Events(message(1))
+		synctest.Wait()
+		ts.Events(message(UnreadSoftMax + 1))
+		for range 50 {
+			ts.Events(message(1))
+			time.Sleep(time.Second)
+		}
+		if len(ts.hub.audience()) != 2 {
+			t.Error("closed before the minute was over")
+		}
+		time.Sleep(11 * time.Second)
+		ts.Events(message(1))
+		synctest.Wait()
+		if n := len(ts.hub.audience()); n != 0 {
+			t.Errorf("%d listeners are left after a minute over the soft limit", n)
+		}
+		// Over the hard limit at once.
+		hard := ln.dial()
+		go io.WriteString(hard, "SUBSCRIBE c\r\n")
+		expect(t, hard, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n")
+		ts.Events(message(1))
+		synctest.Wait()
+		ts.Events(message(UnreadMax))
+		synctest.Wait()
+		if n := len(ts.hub.audience()); n != 0 {
+			t.Errorf("%d listeners are left over the hard limit", n)
+		}
+		stop(t, ts)
+	})
+}
+
+func TestMaxClients(t *testing.T) {
+	ts := serveFake(t, Config{MaxClients: 2})
+	a, b := dial(t, ts.addr), dial(t, ts.addr)
+	a.want("PING", "+PONG\r\n")
+	b.want("PING", "+PONG\r\n")
+	for range 3 {
+		if got := dial(t, ts.addr).closed(); got != "-ERR max number of clients reached\r\n" {
+			t.Errorf("the third client was told %q", got)
+		}
+	}
+	b.want("QUIT", "+OK\r\n")
+	b.closed()
+	eventually(t, func() bool { return ts.connected() == 1 })
+	dial(t, ts.addr).want("PING", "+PONG\r\n")
+}
+
+// eventually polls a condition that becomes true soon.
+func eventually(t *testing.T, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come true in 10 s")
+		}
+		<-tick.C
+	}
+}
+
+// Unfinished commands take what has come, not what was announced, and all
+// connections together are bounded.
+func TestUnfinishedCommandsAreBounded(t *testing.T) {
+	ts := serveFake(t, Config{})
+	for range 20 {
+		p := dial(t, ts.addr)
+		p.write("*2\r\n$4\r\nECHO\r\n$500000000\r\nabc")
+	}
+	p := dial(t, ts.addr)
+	p.write("*2\r\n$4\r\nECHO\r\n$10000000\r\n" + strings.Repeat("x", 1<<20))
+	eventually(t, func() bool { return ts.inputHeld.Load() >= 1<<20-ReadBufferKept })
+	if held := ts.inputHeld.Load(); held > 4<<20 {
+		t.Errorf("%d bytes are held", held)
+	}
+	p.c.Close()
+	eventually(t, func() bool { return ts.inputHeld.Load() == 0 })
+	ts.inputHeld.Store(InputBytesMax)
+	q := dial(t, ts.addr)
+	q.write("*2\r\n$4\r\nECHO\r\n$10000000\r\n" + strings.Repeat("x", 1<<18))
+	if got := q.closed(); !strings.Contains(got, "too many unfinished commands") {
+		t.Errorf("beyond the bound the client was told %q", got)
+	}
+	ts.inputHeld.Store(0)
+}
+
+// A command over the limit is read past and refused; the connection goes on.
+func TestCommandTooLong(t *testing.T) {
+	ts := serveFake(t, Config{})
+	p := dial(t, ts.addr)
+	go func() {
+		fmt.Fprintf(p.c, "PING\r\n*2\r\n$4\r\nECHO\r\n$%d\r\n", fsm.CommandMax+1)
+		io.Copy(p.c, io.LimitReader(zeros{}, fsm.CommandMax+1))
+		io.WriteString(p.c, "\r\nECHO after\r\n")
+	}()
+	for _, want := range []string{"+PONG\r\n", "-" + refusedBytes + "\r\n", "$5\r\nafter\r\n"} {
+		if got := p.read(); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	if held := ts.inputHeld.Load(); held > 1<<20 {
+		t.Errorf("%d bytes are held for a command that was refused", held)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { return len(b), nil }
+
+// Shutdown answers what was read and closes; who comes later finds nobody.
+func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
+	ts := serveFake(t, Config{})
+	entered, release := make(chan struct{}), make(chan struct{})
+	ts.fake.before = func([]fsm.Command) {
+		close(entered)
+		<-release
+	}
+	p, idle := dial(t, ts.addr), dial(t, ts.addr)
+	idle.want("PING", "+PONG\r\n")
+	p.write("SET k v\r\n")
+	<-entered
+	down := make(chan error, 1)
+	go func() { down <- ts.Shutdown(context.Background()) }()
+	idle.closed()
+	close(release)
+	if got := p.closed(); got != "+OK\r\n" {
+		t.Errorf("in flight was answered with %q", got)
+	}
+	if err := <-down; err != nil {
+		t.Error(err)
+	}
+	if _, err := net.Dial("tcp", ts.addr); err == nil {
+		t.Error("the port still accepts")
+	}
+}
+
+// A Shutdown that may not wait ends what hangs.
+func TestShutdownDoesNotHang(t *testing.T) {
+	ts := serveFake(t, Config{})
+	entered, release := make(chan struct{}), make(chan struct{})
+	defer close(release)
+	ts.fake.before = func([]fsm.Command) {
+		close(entered)
+		<-release
+	}
+	p := dial(t, ts.addr)
+	p.write("SET k v\r\n")
+	<-entered
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := ts.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error("shutdown:", err)
+	}
+	p.closed()
+	ts.fake.before = nil
+}
+
+// Clients come over IPv6 and a unix socket, too; a socket's file that a dead
+// process left is replaced, one that is served is not.
+func TestListen(t *testing.T) {
+	ts := serveFake(t, Config{})
+	path := filepath.Join(t.TempDir(), "s.sock")
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	stale.Close()
+	for _, addr := range []string{"unix:" + path, "[::1]:0"} {
+		ln, err := Listen(addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go ts.Serve(ln, fsm.SharedSpace)
+		c, err := net.Dial(ln.Addr().Network(), ln.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.SetDeadline(time.Now().Add(10 * time.Second))
+		io.WriteString(c, "PING\r\n")
+		expect(t, c, "+PONG\r\n")
+	}
+	if _, err := Listen("unix:" + path); err == nil {
+		t.Error("a socket that is served was taken over")
+	}
+}
+
+func get(t *testing.T, h http.Handler, path string) (int, string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w.Code, w.Body.String()
+}
+
+// Liveness has nothing to do with the cluster, readiness has (B76).
+func TestProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts, _ := servePipes(t, Config{})
+		h := ts.Handler()
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if code, body := get(t, h, path); code != http.StatusOK {
+				t.Errorf("%s: %d %q", path, code, body)
+			}
+		}
+		reason := errors.New("no quorum")
+		ts.fake.unready.Store(&reason)
+		if code, body := get(t, h, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "no quorum") {
+			t.Errorf("/readyz without quorum: %d %q", code, body)
+		}
+		ts.fake.unready.Store(nil)
+		ts.fake.loading.Store(true)
+		if code, _ := get(t, h, "/readyz"); code != http.StatusServiceUnavailable {
+			t.Errorf("/readyz while loading: %d", code)
+		}
+		if code, _ := get(t, h, "/healthz"); code != http.StatusOK {
+			t.Errorf("/healthz while loading: %d", code)
+		}
+		ts.fake.loading.Store(false)
+		if code, _ := get(t, h, "/nosuch"); code != http.StatusNotFound {
+			t.Errorf("/nosuch: %d", code)
+		}
+		stop(t, ts)
+		if code, _ := get(t, h, "/readyz"); code != http.StatusServiceUnavailable {
+			t.Errorf("/readyz while closing: %d", code)
+		}
+	})
+}
+
+// Each metric that is documented is there, and no other of ours.
+func TestMetricsAreDocumented(t *testing.T) {
+	ts := serveFake(t, Config{Version: "1.2.3"})
+	ts.fake.status = replica.Status{
+		Node: "n1", Role: replica.RoleLeader, Leader: "n1", Keys: []int{1, 0, 0, 0},
+		Members: []replica.MemberStatus{{Node: "n1", Leader: true, Voter: true}},
+	}
+	p := dial(t, ts.addr)
+	p.do("SET k v")
+	p.do("GET")
+	p.do("GET k")
+	p.do("EVAL \"return redis.error_reply('MY error')\" 0")
+	code, body := get(t, ts.Handler(), "/metrics")
+	if code != http.StatusOK || !strings.Contains(body, "redfence_is_leader 1\n") || !strings.Contains(body, `redfence_locks{port="shared"} 1`) {
+		t.Fatalf("/metrics: %d %s", code, body)
+	}
+	documented := map[string]bool{}
+	for _, d := range MetricDocs() {
+		documented[d.Name] = true
+		if !strings.Contains(body, "# TYPE "+d.Name+" "+d.Kind+"\n") {
+			t.Errorf("%s %s is documented and not there", d.Kind, d.Name)
+		}
+	}
+	for line := range strings.Lines(body) {
+		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, _, _ = strings.Cut(name, " ")
+			if strings.HasPrefix(name, "redfence_") && !documented[name] {
+				t.Errorf("%s is not documented", name)
+			}
+		}
+	}
+}
