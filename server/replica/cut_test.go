@@ -1,0 +1,148 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/fsm/reply"
+)
+
+// switchboard is a network from which nodes can be cut off.
+type switchboard struct {
+	mu    sync.Mutex
+	off   map[string]bool // by raft address
+	conns map[net.Conn][2]string
+}
+
+func newSwitchboard() *switchboard {
+	return &switchboard{off: map[string]bool{}, conns: map[net.Conn][2]string{}}
+}
+
+func (s *switchboard) dialer(from string) func(context.Context, string) (net.Conn, error) {
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		s.mu.Lock()
+		off := s.off[from] || s.off[addr]
+		s.mu.Unlock()
+		if off {
+			return nil, errors.New("no route")
+		}
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if err == nil {
+			s.mu.Lock()
+			s.conns[conn] = [2]string{from, addr}
+			s.mu.Unlock()
+		}
+		return conn, err
+	}
+}
+
+func (s *switchboard) cut(addr string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.off[addr] = true
+	for conn, ends := range s.conns {
+		if ends[0] == addr || ends[1] == addr {
+			conn.Close()
+			delete(s.conns, conn)
+		}
+	}
+}
+
+func (s *switchboard) heal(addr string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.off, addr)
+}
+
+// newCutCluster is a cluster on a switchboard whose commands don't wait long.
+func newCutCluster(t *testing.T) (*cluster, *switchboard) {
+	s := newSwitchboard()
+	c := newCluster(t, 3, func(cfg *Config) {
+		cfg.Dial = s.dialer(cfg.RaftListen)
+		cfg.NoLeaderWait, cfg.AnswerWait = 400*time.Millisecond, 600*time.Millisecond
+	})
+	return c, s
+}
+
+// B07: what a leader that is cut off has appended is unknown, not failed; it
+// runs at most once, and not after its client was told so and it was cancelled.
+func TestCutOffLeaderSaysUnknown(t *testing.T) {
+	c, s := newCutCluster(t)
+	var total count
+	for range 3 {
+		l := c.leader()
+		leader, addr := c.nodes[l], c.cfgs[l].RaftListen
+		total.increment(t, leader, "c", 8, 20).Wait()
+		s.cut(addr)
+		total.increment(t, leader, "c", 8, 2).Wait()
+		if _, err := leader.Do(t.Context(), client("x"), cmds("get", "c")); !errors.Is(err, ErrNoLeader) {
+			t.Fatalf("a read on a leader that is cut off: %v", err)
+		}
+		other := c.nodes[c.another(l)]
+		eventually(t, 5*time.Second, "another leader serves", func() bool {
+			_, err := other.Do(t.Context(), client("x"), cmds("incrby", "c", "0"))
+			return err == nil
+		})
+		s.heal(addr)
+		ready(t, leader)
+		// The last of what was sent is known once a later command is answered.
+		eventually(t, 5*time.Second, "the node that was cut off has caught up", func() bool {
+			_, err := leader.Do(t.Context(), client("x"), cmds("incrby", "c", "0"))
+			return err == nil
+		})
+		settled := do(t, other, "incrby", "c", "0").Int
+		total.check(t, settled)
+		<-time.After(100 * time.Millisecond)
+		wantReply(t, do(t, other, "incrby", "c", "0"), reply.Integer(settled))
+		if total.unknown.Load() == 0 {
+			t.Error("no outcome was unknown: the cut came too late to test anything")
+		}
+	}
+}
+
+// A follower that is cut off while its commands travel gets the true answers
+// when it comes back in time.
+func TestCutOffFollowerGetsItsAnswers(t *testing.T) {
+	c, s := newCutCluster(t)
+	l := c.leader()
+	f := c.another(l)
+	c.nodes[f].cfg.AnswerWait = 10 * time.Second
+	var total count
+	for range 5 {
+		before := total.acked.Load()
+		wg := total.increment(t, c.nodes[f], "c", 20, 20)
+		eventually(t, 5*time.Second, "some are acknowledged", func() bool { return total.acked.Load() > before+50 })
+		s.cut(c.cfgs[f].RaftListen)
+		<-time.After(30 * time.Millisecond)
+		s.heal(c.cfgs[f].RaftListen)
+		wg.Wait()
+		if u := total.unknown.Load() + total.refused.Load(); u > 0 {
+			t.Errorf("%d commands had no true answer", u)
+		}
+		total.check(t, do(t, c.nodes[l], "incrby", "c", "0").Int)
+	}
+}
+
+// Those who wait for nothing leave no trace: contexts that end.
+func TestContextEndsAWait(t *testing.T) {
+	c, s := newCutCluster(t)
+	l := c.leader()
+	s.cut(c.cfgs[l].RaftListen)
+	eventually(t, 5*time.Second, "it leads no more", func() bool { return c.nodes[l].serving.Load() == nil })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.nodes[l].Do(ctx, fsm.Client{}, cmds("incr", "c")); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := c.nodes[l].Do(ctx, fsm.Client{}, cmds("get", "c")); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if waits := c.nodes[l].stats.QueueCommands.Load(); waits != 0 {
+		t.Fatalf("%d commands wait", waits)
+	}
+}
