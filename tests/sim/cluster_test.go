@@ -27,6 +27,7 @@ type cluster struct {
 type node struct {
 	c        *cluster
 	id       string
+	host     string // its address on the network; a name would be looked up outside the bubble
 	addr     string // of the shared port
 	raft     string
 	disk     *replica.Memory
@@ -41,9 +42,9 @@ type node struct {
 func newCluster(t *testing.T, rng *rand.Rand) *cluster {
 	c := &cluster{t: t, net: NewNetwork()}
 	for i := range 3 {
-		id := fmt.Sprintf("n%d", i+1)
+		id, host := fmt.Sprintf("n%d", i+1), fmt.Sprintf("10.0.0.%d", i+1)
 		c.nodes = append(c.nodes, &node{
-			c: c, id: id, addr: id + ":6379", raft: id + ":7379", disk: replica.NewMemory(),
+			c: c, id: id, host: host, addr: host + ":6379", raft: host + ":7379", disk: replica.NewMemory(),
 			born: time.Now(), rate: 1 + (rng.Float64()*2-1)/1000, rng: rand.New(rand.NewPCG(rng.Uint64(), 0)),
 		})
 	}
@@ -88,7 +89,7 @@ func (n *node) start() {
 		Addresses: replica.Addresses{Client: n.addr},
 		Listen:    n.c.net.Listen,
 		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
-			return n.c.net.Dial(n.id, addr, time.Second)
+			return n.c.net.Dial(n.host, addr, time.Second)
 		},
 		Mono:  func() time.Duration { return time.Duration(float64(time.Since(n.born)) * n.rate) },
 		Wall:  func() int64 { return time.Now().Add(time.Duration(n.wallJump.Load())).UnixMicro() },
@@ -112,7 +113,7 @@ func (n *node) start() {
 
 // crash ends the node without a word to anybody; its disk stays.
 func (n *node) crash() {
-	n.c.net.Crash(n.id)
+	n.c.net.Crash(n.host)
 	n.shut()
 }
 
@@ -122,6 +123,7 @@ func (n *node) shut() {
 	// A crash has no use for the error of what it breaks off.
 	_ = n.server.Shutdown(ctx)
 	_ = n.replica.Close()
+	n.c.net.Crash(n.host) // what others had open to it ends as when a process ends
 	n.replica, n.server = nil, nil
 }
 
@@ -131,6 +133,7 @@ func (c *cluster) stop() {
 			n.shut()
 		}
 	}
+	time.Sleep(time.Minute) // go-redis and raft end what they do beside their work
 }
 
 // redis is an unmodified go-redis that talks to one node from a host of its own.

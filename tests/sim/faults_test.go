@@ -34,10 +34,10 @@ func (f *faults) note(what string, n *node) {
 	f.log = append(f.log, stamp(time.Now())+" "+what+" "+n.id)
 }
 
-func (f *faults) others(n *node, do func(id string)) {
+func (f *faults) others(n *node, do func(host string)) {
 	for _, o := range f.c.nodes {
 		if o != n {
-			do(o.id)
+			do(o.host)
 		}
 	}
 }
@@ -45,9 +45,9 @@ func (f *faults) others(n *node, do func(id string)) {
 // partition cuts a node off from the other nodes; clients still reach it.
 func (f *faults) partition(n *node) {
 	f.note("cut off", n)
-	f.others(n, func(id string) { f.c.net.Cut(n.id, id); f.c.net.Cut(id, n.id) })
+	f.others(n, func(host string) { f.c.net.Cut(n.host, host); f.c.net.Cut(host, n.host) })
 	f.rest(200, 3000)
-	f.others(n, func(id string) { f.c.net.Mend(n.id, id); f.c.net.Mend(id, n.id) })
+	f.others(n, func(host string) { f.c.net.Mend(n.host, host); f.c.net.Mend(host, n.host) })
 	f.note("mended", n)
 }
 
@@ -55,15 +55,15 @@ func (f *faults) partition(n *node) {
 func (f *faults) oneWay(n *node) {
 	hears := f.rng.IntN(2) == 0
 	f.note("one way", n)
-	f.others(n, func(id string) {
+	f.others(n, func(host string) {
 		if hears {
-			f.c.net.Cut(n.id, id)
+			f.c.net.Cut(n.host, host)
 		} else {
-			f.c.net.Cut(id, n.id)
+			f.c.net.Cut(host, n.host)
 		}
 	})
 	f.rest(200, 3000)
-	f.others(n, func(id string) { f.c.net.Mend(n.id, id); f.c.net.Mend(id, n.id) })
+	f.others(n, func(host string) { f.c.net.Mend(n.host, host); f.c.net.Mend(host, n.host) })
 	f.note("mended", n)
 }
 
@@ -94,8 +94,8 @@ func (f *faults) handover(n *node) {
 func (f *faults) slow(n *node) {
 	f.note("slow", n)
 	delay := time.Duration(20+f.rng.IntN(300)) * time.Millisecond
-	f.others(n, func(id string) { f.c.net.Delay(id, n.id, delay) })
+	f.others(n, func(host string) { f.c.net.Delay(host, n.host, delay) })
 	f.rest(200, 2000)
-	f.others(n, func(id string) { f.c.net.Delay(id, n.id, 500*time.Microsecond) })
+	f.others(n, func(host string) { f.c.net.Delay(host, n.host, 500*time.Microsecond) })
 	f.note("fast", n)
 }

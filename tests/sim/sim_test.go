@@ -56,7 +56,7 @@ func oneRun(t *testing.T, s uint64) *ledger {
 	var clients sync.WaitGroup
 	var conns []*redis.Client
 	for i := range 6 {
-		conn := c.redis(fmt.Sprintf("client%d", i), c.nodes[i%3])
+		conn := c.redis(fmt.Sprintf("10.0.1.%d", i+1), c.nodes[i%3])
 		conns = append(conns, conn)
 		cl := &client{id: i, redis: conn, rng: rand.New(rand.NewPCG(s, uint64(i+1))), ledger: l, names: 3}
 		clients.Go(func() { cl.run(ctx) })
