@@ -10,12 +10,12 @@ import (
 	"github.com/redfence/redfence/server/replica"
 )
 
-// MetricDoc describes one metric of /metrics for docs/metrics.md.
-type MetricDoc struct {
-	Name   string
-	Kind   string // "gauge" or "counter"
-	Labels string // names, separated by commas
-	Help   string
+// metric describes one metric of /metrics.
+type metric struct {
+	name   string
+	kind   string // "gauge" or "counter"
+	labels string // names, separated by commas
+	help   string
 }
 
 // reading is what one look at /metrics is made of.
@@ -105,31 +105,15 @@ var counters = []plainMetric{
 	{"redfence_output_bytes_total", "Bytes written to clients.", asFloat(func(r *reading) int64 { return r.server.stats.outputBytes.Load() })},
 }
 
-// labelled metrics, which collect writes.
+// Metrics with labels.
 var (
-	locksMetric    = MetricDoc{"redfence_locks", "gauge", "port", "Keys of each kind of port."}
-	lagMetric      = MetricDoc{"redfence_member_lag_entries", "gauge", "node", "How many entries a member is behind; only the leader knows."}
-	commandsMetric = MetricDoc{"redfence_commands_total", "counter", "command", "Commands executed."}
-	failuresMetric = MetricDoc{"redfence_command_failures_total", "counter", "command", "Commands answered with an error, refused ones included."}
-	errorsMetric   = MetricDoc{"redfence_errors_total", "counter", "word", "Errors answered, by their first word."}
-	versionMetric  = MetricDoc{"redfence_build_info", "gauge", "version,node", "1; the binary's version is a label."}
+	locksMetric    = metric{"redfence_locks", "gauge", "port", "Keys of each kind of port."}
+	lagMetric      = metric{"redfence_member_lag_entries", "gauge", "node", "How many entries a member is behind; only the leader knows."}
+	commandsMetric = metric{"redfence_commands_total", "counter", "command", "Commands executed."}
+	failuresMetric = metric{"redfence_command_failures_total", "counter", "command", "Commands answered with an error, refused ones included."}
+	errorsMetric   = metric{"redfence_errors_total", "counter", "word", "Errors answered, by their first word."}
+	versionMetric  = metric{"redfence_build_info", "gauge", "version,node", "1; the binary's version is a label."}
 )
-
-// MetricDocs lists the metrics of /metrics beside Go's and the process's own and raft's.
-func MetricDocs() []MetricDoc {
-	docs := []MetricDoc{
-		{"redfence_run_seconds", "histogram", "", runSecondsHelp},
-		{"redfence_run_commands", "histogram", "", runCommandsHelp},
-		versionMetric, locksMetric, lagMetric, commandsMetric, failuresMetric, errorsMetric,
-	}
-	for _, m := range gauges {
-		docs = append(docs, MetricDoc{m.name, "gauge", "", m.help})
-	}
-	for _, m := range counters {
-		docs = append(docs, MetricDoc{m.name, "counter", "", m.help})
-	}
-	return docs
-}
 
 // collector reads everything when somebody asks.
 type collector struct{ server *Server }
@@ -141,10 +125,10 @@ func (*collector) Describe(chan<- *prometheus.Desc) {}
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	r := &reading{c.server, c.server.backend.Status(), c.server.backend.Stats()}
 	for _, m := range gauges {
-		emit(out, MetricDoc{Name: m.name, Kind: "gauge", Help: m.help}, m.value(r))
+		emit(out, metric{name: m.name, kind: "gauge", help: m.help}, m.value(r))
 	}
 	for _, m := range counters {
-		emit(out, MetricDoc{Name: m.name, Kind: "counter", Help: m.help}, m.value(r))
+		emit(out, metric{name: m.name, kind: "counter", help: m.help}, m.value(r))
 	}
 	emit(out, versionMetric, 1, c.server.cfg.Version, r.status.Node)
 	for space, n := range r.status.Keys {
@@ -169,14 +153,14 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func emit(out chan<- prometheus.Metric, doc MetricDoc, value float64, labels ...string) {
+func emit(out chan<- prometheus.Metric, m metric, value float64, labels ...string) {
 	kind := prometheus.GaugeValue
-	if doc.Kind == "counter" {
+	if m.kind == "counter" {
 		kind = prometheus.CounterValue
 	}
 	var names []string
-	if doc.Labels != "" {
-		names = strings.Split(doc.Labels, ",")
+	if m.labels != "" {
+		names = strings.Split(m.labels, ",")
 	}
-	out <- prometheus.MustNewConstMetric(prometheus.NewDesc(doc.Name, doc.Help, names, nil), kind, value, labels...)
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc(m.name, m.help, names, nil), kind, value, labels...)
 }
