@@ -228,7 +228,7 @@ func (c *compiler) beginTarget(e expr, later []expr, constants bool) (int, *loca
 			}
 		}
 	}
-	return c.begin(e, constants)
+	return c.begin(e, -1, constants)
 }
 
 func (c *compiler) assignOne(target, e expr, line int) {
@@ -236,8 +236,8 @@ func (c *compiler) assignOne(target, e expr, line int) {
 	case *localExpr:
 		c.storeLocal(t.v, e)
 	case *indexExpr:
-		obj, lateObj := c.begin(t.obj, false)
-		key, lateKey := c.begin(t.key, true)
+		obj, lateObj := c.begin(t.obj, -1, false)
+		key, lateKey := c.begin(t.key, -1, true)
 		ref := targetRef{obj: obj, key: key}
 		rk := c.operand(e)
 		c.finish(obj, lateObj)

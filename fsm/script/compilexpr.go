@@ -102,15 +102,27 @@ func (c *compiler) operand(e expr) int {
 // begin evaluates an operand that others are evaluated after. A local keeps its
 // register, so that what those assign to it is seen, as in Lua; the value of one in
 // a cell is therefore fetched by finish.
-func (c *compiler) begin(e expr, constants bool) (rk int, late *localVar) {
-	if l, ok := unparen(e).(*localExpr); ok && l.v.captured {
-		return c.alloc(1), l.v
+// What needs a new register is put in dst if that is one, so that a long chain of
+// operators or indexes takes no more registers than a short one.
+func (c *compiler) begin(e expr, dst int, constants bool) (rk int, late *localVar) {
+	if l, ok := unparen(e).(*localExpr); ok {
+		if l.v.captured {
+			return c.alloc(1), l.v
+		}
+		return l.v.reg, nil
 	}
-	if constants {
+	if _, ok := unparen(e).(*constExpr); ok && constants {
 		return c.operand(e), nil
 	}
-	return c.inRegister(e), nil
+	if c.isTop(dst) {
+		c.exprTo(e, dst)
+		return dst, nil
+	}
+	return c.temp(e), nil
 }
+
+// isTop reports whether a register is the last one taken, and not a variable's.
+func (c *compiler) isTop(reg int) bool { return reg >= 0 && reg == c.free-1 && !c.isLocal(reg) }
 
 func (c *compiler) finish(reg int, late *localVar) {
 	if late != nil {
@@ -118,8 +130,8 @@ func (c *compiler) finish(reg int, late *localVar) {
 	}
 }
 
-func (c *compiler) operands(l, r expr) (int, int) {
-	lrk, late := c.begin(l, true)
+func (c *compiler) operands(l, r expr, dst int) (int, int) {
+	lrk, late := c.begin(l, dst, true)
 	rrk := c.operand(r)
 	c.finish(lrk, late)
 	return lrk, rrk
@@ -175,7 +187,7 @@ func (c *compiler) exprTo(e expr, dst int) {
 		c.line = e.line
 		c.emit(opGetGlobal, dst, c.constant(str(e.name)), 0)
 	case *indexExpr:
-		obj, late := c.begin(e.obj, false)
+		obj, late := c.begin(e.obj, dst, false)
 		key := c.operand(e.key)
 		c.finish(obj, late)
 		c.line = e.line
@@ -206,7 +218,7 @@ func (c *compiler) openTo(e expr, dst int) {
 		return
 	}
 	base := c.free
-	if dst == c.free-1 && !c.isLocal(dst) {
+	if c.isTop(dst) {
 		base, c.free = dst, dst
 	}
 	c.call(e.(*callExpr), base, 1)
@@ -235,7 +247,8 @@ func (c *compiler) unary(e *unExpr, dst int) {
 	if e.op == '#' {
 		op = opLen
 	}
-	r := c.inRegister(e.e)
+	r, late := c.begin(e.e, dst, false)
+	c.finish(r, late)
 	c.line = e.line
 	c.emit(op, dst, r, 0)
 }
@@ -254,7 +267,7 @@ func (c *compiler) binary(e *binExpr, dst int) {
 	case opConcat:
 		c.concat(e, dst)
 	case opAdd, opSub, opMul, opDiv, opMod, opPow:
-		l, r := c.operands(e.l, e.r)
+		l, r := c.operands(e.l, e.r, dst)
 		c.line = e.line
 		c.emit(opArithAdd+opcode(e.op-opAdd), dst, l, r)
 	default:
@@ -330,7 +343,7 @@ func (c *compiler) jumpLogic(e *binExpr, want bool) []int {
 }
 
 func (c *compiler) compare(e *binExpr, want bool) int {
-	l, r := c.operands(e.l, e.r)
+	l, r := c.operands(e.l, e.r, -1)
 	c.line = e.line
 	var yes, no opcode
 	switch e.op {
@@ -357,7 +370,7 @@ const listFlush = 50
 
 func (c *compiler) tableTo(e *tableExpr, dst int) {
 	t := dst
-	if dst != c.free-1 || c.isLocal(dst) {
+	if !c.isTop(dst) {
 		t = c.alloc(1)
 	}
 	c.emit(opNewTable, t, 0, 0)

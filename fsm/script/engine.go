@@ -81,7 +81,7 @@ func (e *Engine) Run(c Call, h Host, lim Limits) (res Result) {
 func (m *machine) begin(c Call, h Host, lim Limits) {
 	m.lim = lim
 	m.budget = Budget{
-		steps: lim.Instructions, bytes: lim.Memory, limits: &m.lim,
+		steps: lim.Instructions, bytes: lim.Memory,
 		readOnly: c.ReadOnly || c.Program.Flags.NoWrites,
 	}
 	m.host = h

@@ -65,7 +65,6 @@ type Budget struct {
 	over     overKind
 	readOnly bool
 	resp3    bool
-	limits   *Limits
 }
 
 type overKind uint8
@@ -78,7 +77,7 @@ const (
 
 // NewBudget is a full budget, for tests of hosts; Run makes its own.
 func NewBudget(lim Limits) *Budget {
-	return &Budget{steps: lim.Instructions, bytes: lim.Memory, limits: &lim}
+	return &Budget{steps: lim.Instructions, bytes: lim.Memory}
 }
 
 // Spend charges n steps, each about as much work as one Lua instruction: an

@@ -20,7 +20,6 @@ type machine struct {
 	nullJSON value
 
 	nextID int64 // for printing tables and functions
-	call1  Call
 	host   Host
 	random rng
 	json   jsonConfig
@@ -213,7 +212,7 @@ func (m *machine) call(fn value, args ...value) []value {
 	return res
 }
 
-// call1st is call for those who want one value.
+// callOne is call for those who want one value.
 func (m *machine) callOne(fn value, args ...value) value {
 	if res := m.call(fn, args...); len(res) > 0 {
 		return res[0]

@@ -120,7 +120,11 @@ func pow(x, y float64) float64 {
 	return math.Ldexp(a, ae)
 }
 
+// powHuge is for exponents beyond 2^62, which are all even.
 func powHuge(x, y float64) float64 {
+	if x == -1 {
+		return 1
+	}
 	if (math.Abs(x) < 1) == (y > 0) {
 		return 0
 	}

@@ -122,6 +122,7 @@ func doSetTable(m *machine, f *frame, i *instr) bool {
 func doSelf(m *machine, f *frame, i *instr) bool {
 	obj, k := f.regs[i.b], &f.consts[i.c]
 	f.regs[i.a+1] = obj
+	m.chargeKey(k)
 	switch {
 	case obj.kind == kString:
 		f.regs[i.a] = m.strings.getString(k.ref.(string))

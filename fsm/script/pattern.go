@@ -126,7 +126,10 @@ func (ms *matcher) special(s, p int) (next, end int, handled bool) {
 		if l < 0 || l >= ms.level || ms.caps[l].len == captureOpen {
 			ms.fail("invalid capture index")
 		}
-		n := max(ms.caps[l].len, 0)
+		n := ms.caps[l].len
+		if n == capturePosition {
+			return -1, p + 2, true // a position matches nothing
+		}
 		text := ms.src[ms.caps[l].start : ms.caps[l].start+n]
 		ms.m.spend(int64(n) / 64)
 		if strings.HasPrefix(ms.src[s:], text) {

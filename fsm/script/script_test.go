@@ -202,6 +202,14 @@ func TestLimits(t *testing.T) {
 	if err := Check(sum(lim.MaxOperators+1), lim); err == nil {
 		t.Error("operators over the limit are accepted")
 	}
+	var locals strings.Builder
+	for range 190 {
+		locals.WriteString("local a = {} ")
+	}
+	chain := locals.String() + "return #a" + strings.Repeat("+#a", 240) + "+(a" + strings.Repeat(".a", 200) + ")"
+	if err := Check(chain, lim); err != nil {
+		t.Errorf("long chains beside many locals: %v", err)
+	}
 	for _, c := range []struct {
 		text  string
 		needs int64
