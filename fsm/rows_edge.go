@@ -184,6 +184,8 @@ var edgeRows = []Spec{
 		Summary: "Answers default."},
 	{Name: "redfence", Arity: -2, Where: Edge, Group: "server", Since: "redfence",
 		Summary: "Commands of Redfence about itself."},
+	{Name: "redfence|hash", Arity: 2, Flags: Admin, Where: Edge, Group: "server", Since: "redfence",
+		Summary: "The index of the last entry that this node applied and a digest of its whole state: nodes that agree have equal digests at equal indexes."},
 	{Name: "redfence|help", Arity: 2, Flags: Loading, Where: Edge, Group: "server", Since: "redfence",
 		Summary: "Lists the subcommands."},
 	{Name: "redfence|status", Arity: 2, Flags: Loading, Where: Edge, Group: "server", Since: "redfence",

@@ -23,7 +23,7 @@ func init() {
 		"config|get": configGet, "config|help": help, "config|resetstat": configResetstat,
 		"config|rewrite": configRewrite, "config|set": configSet,
 
-		"info": info, "role": role, "redfence|status": redfenceStatus, "redfence|help": help,
+		"info": info, "role": role, "redfence|status": redfenceStatus, "redfence|hash": redfenceHash, "redfence|help": help,
 
 		"cluster": cluster, "readonly": noCluster, "readwrite": noCluster, "asking": noCluster,
 

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/hex"
+
 	"github.com/redfence/redfence/fsm/reply"
 	"github.com/redfence/redfence/redlockcompat"
 )
@@ -58,4 +60,10 @@ func redfenceStatus(c *session, _ []string) reply.Value {
 	}
 	add("members", reply.List(members...))
 	return out
+}
+
+// redfenceHash answers [index, digest]. It reads all records of this node.
+func redfenceHash(c *session, _ []string) reply.Value {
+	index, digest := c.server.backend.StateHash()
+	return reply.List(reply.Integer(int64(index)), reply.String(hex.EncodeToString(digest[:])))
 }

@@ -47,6 +47,12 @@ func newFake(t testing.TB) *fake {
 	return f
 }
 
+func (f *fake) StateHash() (uint64, [32]byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state.Applied(), f.state.Hash()
+}
+
 func (f *fake) apply(t testing.TB, e *fsm.Entry) fsm.Result {
 	t.Helper()
 	f.index++

@@ -31,6 +31,8 @@ type Backend interface {
 	Stats() *replica.Stats
 	// SetKeyEvents says whether Events should be told of changes of keys.
 	SetKeyEvents(on bool)
+	// StateHash is a digest of the whole state, and the index that it is of.
+	StateHash() (index uint64, digest [32]byte)
 }
 
 var _ Backend = (*replica.Node)(nil)
@@ -85,6 +87,8 @@ type Server struct {
 	stats     stats
 	rate      rate
 	hub       hub
+	trackers  trackers
+	keyEvents keyEventsSwitch
 	cursors   cursors
 	slow      slowLog
 	metrics   *metrics
@@ -111,6 +115,8 @@ func New(backend Backend, cfg Config) (*Server, error) {
 	s.settings.init(&cfg)
 	s.stats.init()
 	s.hub.init(s)
+	s.trackers.init()
+	s.keyEvents.set = backend.SetKeyEvents
 	s.cursors.init()
 	s.slow.init()
 	s.metrics = newMetrics(s)
