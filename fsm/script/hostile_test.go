@@ -220,6 +220,7 @@ func hostileTexts() map[string]string {
 		"closing brackets":   "return [==[" + rep("]=", 30000),
 		"ambiguous newlines": rep("f\n(a)", 10000),
 		"shebang only":       "#!" + rep("x", 60000),
+		"tiny numbers":       "return {" + rep("5e-324,", 8000) + "}",
 		"zero bytes":         rep("\x00", 60000),
 	}
 }

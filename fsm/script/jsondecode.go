@@ -139,8 +139,8 @@ func invalidNumber(s string) bool {
 // number reads as far as C's strtod would.
 func (d *jsonDecoder) number() {
 	n := numberPrefix(d.src[d.pos:])
-	d.m.spend(numberCost(d.src[d.pos : d.pos+n]))
-	f, ok := parseNumber(d.src[d.pos : d.pos+n])
+	d.m.spend(int64(n) / 16)
+	f, ok := d.m.parseNumber(d.src[d.pos : d.pos+n])
 	if !ok {
 		d.bad("invalid number")
 		return

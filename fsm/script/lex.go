@@ -93,6 +93,7 @@ type lexer struct {
 	text string // of a name, or a string's content
 	num  float64
 	raw  int // where tok begins in src
+	tiny int // numbers seen that took long
 
 	peeked   bool
 	peekTok  token
@@ -276,8 +277,17 @@ func (l *lexer) number() {
 	if !ok {
 		l.fail("malformed number", l.src[start:l.pos])
 	}
+	if isTiny(f) && strings.ContainsAny(l.src[start:l.pos], "eE") {
+		if l.tiny++; l.tiny > maxTiny {
+			l.fail("too many numbers next to zero", "")
+		}
+	}
 	l.tok, l.num = tNumber, f
 }
+
+// maxTiny is how many numbers below 2.3e-308 a text may have: reading one takes as
+// long as a thousand others.
+const maxTiny = 100
 
 // longOpen passes [==[ and answers how many = it has; -1 and no move if it isn't
 // one.

@@ -131,23 +131,28 @@ func (m *machine) toNumber(v *value) (float64, bool) {
 		return v.num, true
 	case kString:
 		s := v.ref.(string)
-		m.spend(numberCost(s))
-		return parseNumber(s)
+		return m.parseNumber(s)
 	}
 	return 0, false
 }
 
-// numberCost is what reading a number is charged: more digits than a double has,
-// and the smallest numbers, take exact arithmetic.
-func numberCost(s string) int64 {
+// parseNumber reads a number and charges for it: more digits than a double has take
+// exact arithmetic, and so do the smallest numbers.
+func (m *machine) parseNumber(s string) (float64, bool) {
 	if len(s) > 17 {
-		return 4 * int64(len(s))
+		m.spend(4 * int64(len(s)))
 	}
-	if strings.ContainsAny(s, "eE") {
-		return 60
+	f, ok := parseNumber(s)
+	if ok && isTiny(f) && strings.ContainsAny(s, "eE") {
+		m.spend(costTiny)
 	}
-	return 1
+	return f, ok
 }
+
+// costTiny is what reading a number that has fewer bits than others is charged.
+const costTiny = 2000
+
+func isTiny(f float64) bool { return math.Abs(f) < 2.3e-308 }
 
 // toStr converts what concatenation accepts; the caller charges for the result.
 func toStr(v *value) (string, bool) {

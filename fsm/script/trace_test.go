@@ -56,16 +56,18 @@ func TestNoTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shallow := DefaultLimits()
+	shallow.MaxCallDepth = 500 // deep recursion is tried often here, and slow
 	look := func(e *Engine) Result {
-		return e.Run(Call{Program: p, Keys: []string{"k"}, Args: []string{"a"}, Seed: 7}, newHost(), DefaultLimits())
+		return e.Run(Call{Program: p, Keys: []string{"k"}, Args: []string{"a"}, Seed: 7}, newHost(), shallow)
 	}
 	used := New()
 	want := look(New())
 	if want.Value.IsError() {
 		t.Fatalf("the probe fails: %s", want.Value.Str)
 	}
-	small := DefaultLimits()
-	small.Instructions, small.Memory = 20_000, 1<<20
+	small := shallow
+	small.Instructions, small.Memory = 5_000, 1<<18
 	for i := 0; i < rounds; i++ {
 		text := traceScript(r)
 		p, err := Compile(text, DefaultLimits())
