@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -123,7 +124,8 @@ func infoClients(b *infoText) {
 	b.number("cluster_connections", 0)
 	b.number("maxclients", int64(b.server.settings.maxClients()))
 	b.number("blocked_clients", 0)
-	b.number("tracking_clients", 0)
+	tracking, _ := b.server.trackers.sizes()
+	b.number("tracking_clients", int64(tracking))
 	b.number("pubsub_clients", int64(len(b.server.hub.audience())))
 }
 
@@ -181,6 +183,8 @@ func infoStats(b *infoText) {
 	b.number("pubsub_channels", int64(channels))
 	b.number("pubsub_patterns", int64(patterns))
 	b.number("pubsubshard_channels", int64(shards))
+	_, keys := b.server.trackers.sizes()
+	b.number("tracking_total_keys", int64(keys))
 	b.number("total_error_replies", s.errors())
 	b.number("acl_access_denied_auth", s.authFailures.Load())
 	b.number("protocol_errors", s.protocolErrors.Load())
@@ -242,6 +246,7 @@ func infoRedfence(b *infoText) {
 	b.text("cluster_id", st.Cluster)
 	b.text("raft_role", st.Role)
 	b.text("leader", st.Leader)
+	b.yes("raft_voter", slices.ContainsFunc(st.Members, func(m replica.MemberStatus) bool { return m.Node == st.Node && m.Voter }))
 	for _, m := range st.Members {
 		if m.Leader {
 			b.text("leader_address", m.Client)
