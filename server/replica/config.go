@@ -57,7 +57,7 @@ type Config struct {
 	MemoryMax     uint64 // bytes of records as fsm counts them; 0 is no limit
 
 	// Heartbeat is how long a follower is without a leader before it asks for
-	// votes; 0 is 200 ms. The leader's own lease is as long.
+	// votes; 0 is 300 ms. The leader's own lease is as long.
 	Heartbeat time.Duration
 	// NoLeaderWait is how long a command waits for a leader; AnswerWait how much
 	// longer one that was sent waits for its answer. 0 is 3 s and 10 s.

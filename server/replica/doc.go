@@ -6,7 +6,8 @@
 // promises that an acknowledged command is on the disks of a majority, that a
 // command runs once whatever happens to the leader, that a read sees every
 // write that was acknowledged before it was sent, and that the lease clock never
-// runs faster than the leader's monotonic clock (DESIGN promises 2, 4, 5, 6, 7).
+// runs faster than the leader's monotonic clock (promises 2, 4, 5, 6 and 7 of
+// package fsm; docs/safety.md has the arguments).
 //
 // Package server calls it, from any number of goroutines; cmd/redfence starts
 // and closes it. It never sees RESP and holds no lock logic; only here are raft

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	gometrics "github.com/hashicorp/go-metrics"
 	"github.com/hashicorp/raft"
 
 	"github.com/redfence/redfence/fsm"
@@ -68,18 +67,6 @@ func (n *Node) raftConfig() *raft.Config {
 	c.NoLegacyTelemetry = true
 	c.Logger = n.raftLog("raft")
 	return c
-}
-
-// setRaftMetrics sends raft's numbers to the sink. They are global to the process.
-func (n *Node) setRaftMetrics() {
-	if n.cfg.Metrics == nil {
-		return
-	}
-	conf := gometrics.DefaultConfig("redfence")
-	conf.EnableHostname, conf.EnableRuntimeMetrics = false, false
-	if _, err := gometrics.NewGlobal(conf, n.cfg.Metrics); err != nil {
-		n.log.Warn("raft's metrics are not exported", "error", err)
-	}
 }
 
 // founding is the configuration that all founders begin with. Raft's name for a
