@@ -27,11 +27,8 @@
 // never starts a goroutine, and never touches the keyspace but through Host. It
 // doesn't undo what an over-budget script wrote: that is the machine's part.
 //
-// The interpreter is our own. Of gopher-lua, which Redfence set out with, nothing
-// could have stayed: each of its instructions that compares, concatenates,
-// indexes, copies varargs or makes a table does work of any size for one tick of
-// its counter, its tables keep what was deleted, its parser accepts what Lua 5.1
-// refuses and words errors its own way.
+// The interpreter is our own, because nothing of an existing one could have stayed
+// (docs/adr/0003-scripts-in-the-machine.md).
 //
 // Read engine.go first, then program.go (from text to Program: lex, parse,
 // compile), machine.go and ops.go (how a Program runs), table.go, and one library,

@@ -96,10 +96,10 @@ func (m *machine) ensure(n int) {
 }
 
 func (m *machine) pushFrame() *frame {
+	if int64(m.depth) >= m.lim.MaxCallDepth {
+		m.runtimeError("stack overflow")
+	}
 	if m.depth == len(m.frames) {
-		if int64(m.depth) >= m.lim.MaxCallDepth {
-			m.runtimeError("stack overflow")
-		}
 		chunk := make([]frame, 16)
 		for i := range chunk {
 			m.frames = append(m.frames, &chunk[i])
@@ -107,10 +107,6 @@ func (m *machine) pushFrame() *frame {
 	}
 	f := m.frames[m.depth]
 	m.depth++
-	if int64(m.depth) > m.lim.MaxCallDepth {
-		m.depth--
-		m.runtimeError("stack overflow")
-	}
 	f.tails, f.entry, f.varargs = 0, false, nil
 	return f
 }
