@@ -279,4 +279,7 @@ func (c *call) flush() {
 		}
 		c.drop(r)
 	}
+	if c.s.KeyEvents && len(records) > 0 {
+		c.s.events = append(c.s.events, Event{Kind: Flushed, Space: c.db.space, DB: c.db.num})
+	}
 }

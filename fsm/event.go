@@ -8,6 +8,9 @@ const (
 	Published EventKind = iota + 1
 	// KeyChanged: a keyspace event Name ("set", "del", "expired", ...) of Key.
 	KeyChanged
+	// Flushed: all keys of a database went at once, without an event for each.
+	// Made like KeyChanged only while somebody asks for those.
+	Flushed
 )
 
 // Event is something that subscribers are told about. Events are made alike on

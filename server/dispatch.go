@@ -29,7 +29,7 @@ func (c *session) one(req *request) {
 	spec, refusal := fsm.Resolve(args)
 	if spec == nil {
 		c.server.stats.refused.Add(1)
-		c.reject(nil, refusal)
+		c.reject(fsm.Find(strings.ToLower(args[0])), refusal)
 		return
 	}
 	c.last.Store(spec)
@@ -39,6 +39,9 @@ func (c *session) one(req *request) {
 		return
 	}
 	args[0] = baseName(spec)
+	if args[0] != "client" {
+		defer c.endCaching()
+	}
 	if c.tx.open && !unqueued[spec.Name] {
 		c.queue(spec, args)
 		return
@@ -53,6 +56,13 @@ func (c *session) one(req *request) {
 		c.server.stats.of(spec).failed.Add(1)
 	}
 	c.answer(v)
+}
+
+// endCaching ends what CLIENT CACHING said, which is for one command or one MULTI.
+func (c *session) endCaching() {
+	if !c.tx.open {
+		c.caching = ""
+	}
 }
 
 // forbidden says why the connection may not execute a command at this moment.
@@ -79,7 +89,7 @@ func (c *session) reject(spec *fsm.Spec, v reply.Value) {
 	}
 	if spec != nil && spec.Name == "exec" {
 		c.leaveTransaction()
-		v = reply.Err("EXECABORT Transaction discarded because of: " + v.Str)
+		v = reply.Err("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(v.Str, "ERR "))
 	}
 	c.answer(v)
 }

@@ -164,10 +164,10 @@ func (c *session) killOne(x *session) {
 // killFilters reads the pairs of CLIENT KILL.
 func killFilters(args []string) (filters []func(*session) bool, skipMe bool, refusal reply.Value) {
 	skipMe = true
-	if len(args)%2 != 0 {
-		return nil, false, errSyntax
-	}
 	for i := 0; i < len(args); i += 2 {
+		if i+1 == len(args) {
+			return nil, false, errSyntax
+		}
 		value := args[i+1]
 		switch strings.ToLower(args[i]) {
 		case "id":
@@ -248,33 +248,6 @@ func clientNoTouch(c *session, args []string) reply.Value {
 	}
 	c.setShown(func(s *shown) { s.noTouch = on })
 	return reply.OK
-}
-
-// clientTracking refuses ON: a client that believes itself told of changes, and
-// is not, would read stale locks.
-func clientTracking(_ *session, args []string) reply.Value {
-	on, ok := onOff(args[2])
-	switch {
-	case !ok:
-		return errSyntax
-	case on:
-		return reply.Err("ERR client tracking is not supported: turn client-side caching off")
-	}
-	return reply.OK
-}
-
-func clientCaching(*session, []string) reply.Value {
-	return reply.Err("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-}
-
-func clientGetredir(*session, []string) reply.Value { return reply.Integer(-1) }
-
-func clientTrackinginfo(*session, []string) reply.Value {
-	return reply.Pairs(
-		reply.String("flags"), reply.Value{Kind: reply.Set, Elems: []reply.Value{reply.String("off")}},
-		reply.String("redirect"), reply.Integer(-1),
-		reply.String("prefixes"), reply.List(),
-	)
 }
 
 func clientPause(*session, []string) reply.Value {

@@ -26,7 +26,7 @@ func configGet(c *session, args []string) reply.Value {
 // configSet changes all of the pairs or, when one is refused, none.
 func configSet(c *session, args []string) reply.Value {
 	if len(args)%2 != 0 {
-		return fsm.WrongArity("config|set")
+		return errSyntax
 	}
 	type step struct {
 		p   *parameter

@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"strconv"
 	"strings"
 
 	"github.com/redfence/redfence/fsm"
@@ -122,6 +121,9 @@ func hello(c *session, args []string) reply.Value {
 		c.settle() // what came before is spelled in the protocol it was asked in
 		c.w.proto = proto
 		c.proto.Store(int32(proto))
+		if proto == 2 {
+			c.stopTracking() // nothing can be told out of band any more
+		}
 	}
 	return c.greeting()
 }
@@ -141,14 +143,11 @@ func (c *session) greeting() reply.Value {
 }
 
 func selectDatabase(c *session, args []string) reply.Value {
-	n, err := strconv.ParseInt(args[1], 10, 64)
-	if err != nil || !canonical(args[1]) {
-		return errNotInteger
+	n, refusal := fsm.ParseDatabase(args[1])
+	if refusal.IsError() {
+		return refusal
 	}
-	if n < 0 || n >= fsm.Databases {
-		return errDatabase
-	}
-	c.setShown(func(s *shown) { s.db = uint8(n) })
+	c.setShown(func(s *shown) { s.db = n })
 	return reply.OK
 }
 
@@ -159,11 +158,4 @@ func databaseOf(text string) (uint8, bool) {
 		return 0, false
 	}
 	return uint8(n), true
-}
-
-// canonical says whether Redis would read text as an integer: no plus sign, no
-// leading zero.
-func canonical(text string) bool {
-	digits := strings.TrimPrefix(text, "-")
-	return digits != "" && digits[0] != '+' && (digits[0] != '0' || len(text) == 1)
 }

@@ -41,10 +41,7 @@ func (c *session) subscribeAll(kind int, verb string, names []string) reply.Valu
 	if c.subs.names[kind] == nil {
 		c.subs.names[kind] = map[string]bool{}
 	}
-	if !c.subs.pumping {
-		c.subs.pumping = true
-		go c.out.pump()
-	}
+	c.startPump()
 	return c.changeSubscriptions(func() []reply.Value {
 		var said []reply.Value
 		for _, name := range names {
@@ -55,6 +52,14 @@ func (c *session) subscribeAll(kind int, verb string, names []string) reply.Valu
 		}
 		return said
 	})
+}
+
+// startPump lets others push messages to the connection.
+func (c *session) startPump() {
+	if !c.pumping {
+		c.pumping = true
+		go c.out.pump()
+	}
 }
 
 // unsubscribeAll stops listening to the named channels or patterns, or to all of them.

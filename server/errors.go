@@ -33,7 +33,6 @@ var (
 	errHelloNoAuth   = reply.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
 	errNoProto       = reply.Err("NOPROTO unsupported protocol version")
 	errProtoVersion  = reply.Err("ERR Protocol version is not an integer or out of range")
-	errDatabase      = reply.Err("ERR DB index is out of range")
 	errClientName    = reply.Err("ERR Client names cannot contain spaces, newlines or special characters.")
 	errCluster       = reply.Err(redlockcompat.ClusterDisabled)
 	errNestedMulti   = reply.Err("ERR MULTI calls can not be nested")

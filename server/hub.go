@@ -32,8 +32,7 @@ const (
 // subscriptions is what one connection listens to. Its own goroutine uses it;
 // the hub's tables are what others see.
 type subscriptions struct {
-	names   [topicKinds]map[string]bool
-	pumping bool
+	names [topicKinds]map[string]bool
 }
 
 func (s *subscriptions) count() int {
@@ -166,6 +165,7 @@ func message(words ...string) reply.Value {
 // Events takes what the machine tells this node, in the order of the log. It
 // returns soon. The node's backend calls it, from one goroutine at a time.
 func (s *Server) Events(events []fsm.Event) {
+	s.trackers.changed(events)
 	for i := range events {
 		e := &events[i]
 		switch e.Kind {
@@ -181,10 +181,13 @@ func (s *Server) Events(events []fsm.Event) {
 	}
 }
 
-// DropSubscribers closes the connections that listen to channels: this node may
-// have missed events, and they must learn that they did.
+// DropSubscribers closes the connections that listen to channels or keep a
+// cache: this node may have missed events, and they must learn that they did.
 func (s *Server) DropSubscribers() {
 	gone := s.hub.audience()
+	for _, c := range s.trackers.everybody() {
+		gone[c] = true
+	}
 	for c := range gone {
 		c.kill()
 	}

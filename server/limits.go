@@ -60,6 +60,12 @@ const (
 	CursorsMax = 65_536
 	// CursorBytesMax bounds what its places take.
 	CursorBytesMax = 64 << 20
+	// TrackedKeysMax bounds the keys that are remembered for caches of clients,
+	// TrackedHeldMax what waits behind one reply.
+	TrackedKeysMax = 1_000_000
+	TrackedHeldMax = 1_000
+	// TrackedPrefixesMax bounds the prefixes of one connection.
+	TrackedPrefixesMax = 128
 	// SlowLogMax bounds the slow log's entries, SlowLogArgsMax and
 	// SlowLogArgMax what one of them shows of a command.
 	SlowLogMax     = 128

@@ -51,6 +51,7 @@ func (c *session) submit(spec *fsm.Spec, args []string) {
 		}
 		after = func(got fsm.Answer) reply.Value { return a.after(c, &cmd, got.Value) }
 	}
+	c.trackKeys(spec, args)
 	c.add(spec, cmd, after)
 }
 

@@ -41,6 +41,9 @@ type session struct {
 	skipNext      bool // it is the command at hand
 	inExec        bool // the edge's share of a transaction is being executed
 	closing       bool // after the replies that are due
+	pumping       bool // out.pump runs
+	track         *trackMode
+	caching       string // "yes" or "no" after CLIENT CACHING
 	tx            transaction
 	subs          subscriptions
 	run           run
@@ -86,6 +89,7 @@ func (c *session) begin() {
 	c.w.proto = 2
 	c.setAuthenticated(c.server.cfg.Password == "")
 	c.tx = transaction{}
+	c.stopTracking()
 	c.quiet, c.skipping, c.skipNext = false, false, false
 	c.mu.Lock()
 	c.name, c.db, c.queued, c.noEvict, c.noTouch = "", 0, -1, false, false
@@ -148,6 +152,9 @@ func (c *session) execute(reqs []request) {
 	if c.w.flush() != nil {
 		c.closing = true
 	}
+	if c.track != nil {
+		c.server.trackers.release(c)
+	}
 }
 
 // farewell tells a client why its connection ends, if it should be told.
@@ -167,6 +174,7 @@ func (c *session) end() {
 		c.server.log.Error("a connection ended in a bug", "client", c.addr, "panic", r, "stack", string(debug.Stack()))
 	}
 	c.server.hub.leave(c)
+	c.stopTracking()
 	c.out.close()
 	c.link.close()
 	c.server.forget(c)

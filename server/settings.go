@@ -41,7 +41,7 @@ func (s *settings) idleTimeout() time.Duration { return time.Duration(s.idle.Loa
 func (s *Server) setEventFlags(flags uint32) {
 	s.settings.eventFlags.Store(flags)
 	classes := uint32(1<<keyspaceLetter - 1)
-	s.backend.SetKeyEvents(flags&(keyspaceBit|keyeventBit) != 0 && flags&classes != 0)
+	s.keyEvents.setNotify(flags&(keyspaceBit|keyeventBit) != 0 && flags&classes != 0)
 }
 
 // parameter is one name of CONFIG. Names are Redis's, since drivers and tools ask for them.
@@ -136,7 +136,7 @@ var parameters = []parameter{
 	fixed("io-threads", "1"),
 	fixed("protected-mode", "no"),
 	fixed("enable-debug-command", "no"),
-	fixed("tracking-table-max-keys", "0"),
+	fixed("tracking-table-max-keys", strconv.Itoa(TrackedKeysMax)),
 	{name: "port", get: func(s *Server) string { return s.portText() }},
 	{name: "requirepass", get: func(*Server) string { return "" }},
 }

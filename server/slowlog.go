@@ -66,7 +66,7 @@ func slowlogGet(c *session, args []string) reply.Value {
 		return subcommandSyntax(args)
 	}
 	if len(args) == 3 {
-		n, ok := parseLength([]byte(args[2]))
+		n, ok := fsm.ParseInt(args[2])
 		if !ok || n < -1 {
 			return reply.Err("ERR count should be greater than or equal to -1")
 		}

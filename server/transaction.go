@@ -176,6 +176,7 @@ func (c *session) fillExec(e *fsm.Exec, queue []queued) map[int]reply.Value {
 				continue
 			}
 		}
+		c.trackKeys(q.spec, q.args)
 		e.Commands = append(e.Commands, fsm.Queued{DB: db, Args: cmd.Args})
 	}
 	return refusals

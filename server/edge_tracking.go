@@ -1,0 +1,149 @@
+package server
+
+import (
+	"strings"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/fsm/reply"
+)
+
+// clientTracking turns the telling of changes on or off. What Redfence can't
+// keep is refused, since a client that believes itself told and isn't reads
+// stale locks: messages go out of band in RESP3 only, and the node doesn't know
+// which connection of the cluster changed a key (NOLOOP).
+func clientTracking(c *session, args []string) reply.Value {
+	on, ok := onOff(args[2])
+	if !ok {
+		return errSyntax
+	}
+	mode, refusal := trackModeOf(args[3:])
+	switch {
+	case refusal.IsError():
+		return refusal
+	case !on:
+		c.stopTracking()
+		return reply.OK
+	case c.w.proto != 3:
+		return reply.Err("ERR CLIENT TRACKING needs RESP3: say HELLO 3 first")
+	case c.track != nil && c.track.broadcast != mode.broadcast:
+		return reply.Err("ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode.")
+	case c.track != nil && (c.track.optIn && mode.optOut || c.track.optOut && mode.optIn):
+		return reply.Err("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode.")
+	}
+	c.settle()
+	first := c.track == nil
+	c.track, c.caching = &mode, ""
+	c.server.trackers.turnOn(c, mode)
+	c.startPump()
+	if first {
+		// Before the first read that could be told of.
+		c.server.keyEvents.add(1)
+	}
+	return reply.OK
+}
+
+func trackModeOf(args []string) (mode trackMode, refusal reply.Value) {
+	for i := 0; i < len(args); i++ {
+		switch strings.ToLower(args[i]) {
+		case "bcast":
+			mode.broadcast = true
+		case "optin":
+			mode.optIn = true
+		case "optout":
+			mode.optOut = true
+		case "prefix":
+			if i++; i == len(args) {
+				return mode, errSyntax
+			}
+			mode.prefixes = append(mode.prefixes, strings.Clone(args[i]))
+		case "noloop":
+			return mode, reply.Err("ERR NOLOOP is not supported: a connection is told of its own changes, too")
+		case "redirect":
+			return mode, reply.Err("ERR REDIRECT is not supported: use RESP3")
+		default:
+			return mode, errSyntax
+		}
+	}
+	switch {
+	case len(mode.prefixes) > 0 && !mode.broadcast:
+		return mode, reply.Err("ERR PREFIX option requires BCAST mode to be enabled")
+	case mode.broadcast && (mode.optIn || mode.optOut):
+		return mode, reply.Err("ERR OPTIN and OPTOUT are not compatible with BCAST")
+	case mode.optIn && mode.optOut:
+		return mode, reply.Err("ERR You can't specify both OPTIN mode and OPTOUT mode")
+	case len(mode.prefixes) > TrackedPrefixesMax:
+		return mode, reply.Err("ERR too many prefixes")
+	}
+	return mode, reply.Value{}
+}
+
+// stopTracking turns tracking off, if it is on.
+func (c *session) stopTracking() {
+	c.track, c.caching = nil, ""
+	if c.server.trackers.turnOff(c) {
+		c.server.keyEvents.add(-1)
+	}
+}
+
+// clientCaching is YES or NO for the next command, a whole MULTI included.
+func clientCaching(c *session, args []string) reply.Value {
+	if c.track == nil {
+		return reply.Err("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+	}
+	switch word := strings.ToLower(args[2]); {
+	case word == "yes" && !c.track.optIn:
+		return reply.Err("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
+	case word == "no" && !c.track.optOut:
+		return reply.Err("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+	case word != "yes" && word != "no":
+		return errSyntax
+	default:
+		c.caching = word
+		return reply.OK
+	}
+}
+
+// trackKeys remembers what a command is about to read, if the client asked for that.
+func (c *session) trackKeys(spec *fsm.Spec, args []string) {
+	if c.track == nil || c.track.broadcast || c.track.optIn && c.caching != "yes" || c.caching == "no" {
+		return
+	}
+	if !spec.Has(fsm.Read) && !spec.Has(fsm.Script) {
+		return
+	}
+	if keys, _, refusal := keysOf(args); !refusal.IsError() && len(keys) > 0 {
+		c.server.trackers.remember(c, keys)
+	}
+}
+
+func clientGetredir(c *session, _ []string) reply.Value {
+	if c.track == nil {
+		return reply.Integer(-1)
+	}
+	return reply.Integer(0)
+}
+
+func clientTrackinginfo(c *session, _ []string) reply.Value {
+	flags := []string{"off"}
+	redirect := int64(-1)
+	var prefixes []string
+	if c.track != nil {
+		flags, redirect, prefixes = []string{"on"}, 0, c.track.prefixes
+		for _, f := range []struct {
+			set  bool
+			word string
+		}{
+			{c.track.broadcast, "bcast"}, {c.track.optIn, "optin"}, {c.track.optOut, "optout"},
+			{c.caching == "yes", "caching-yes"}, {c.caching == "no", "caching-no"},
+		} {
+			if f.set {
+				flags = append(flags, f.word)
+			}
+		}
+	}
+	return reply.Pairs(
+		reply.String("flags"), reply.Value{Kind: reply.Set, Elems: reply.Strings(flags).Elems},
+		reply.String("redirect"), reply.Integer(redirect),
+		reply.String("prefixes"), reply.Strings(prefixes),
+	)
+}
