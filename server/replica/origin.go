@@ -61,6 +61,7 @@ type batch struct {
 	sent    bool // to the present target, which owes a result
 	exposed bool // a copy of it may be in a log or in a leader's hands
 	before  bool // exposed, before it was last sent
+	costly  bool // it carries a script that is costly or unknown
 }
 
 func newOrigin(cfg *Config, stats *Stats, costs *costs) *origin {
@@ -168,12 +169,15 @@ func (o *origin) take(target any, room int) *fsm.Batch {
 	return o.send(b)
 }
 
-// gather makes a new batch of all quick commands that fit, and one costly one.
+// gather makes a new batch of all quick commands that fit, and one costly one
+// if none is in flight: an entry can carry several batches of a node, and what is
+// quick should wait for few costly scripts.
 func (o *origin) gather(room int) *batch {
 	b := &batch{number: o.next}
 	budget := int64(scriptBudget)
 	o.quick = o.fill(b, o.quick, room, &budget)
-	for len(o.costly) > 0 {
+	busy := slices.ContainsFunc(o.inflight, func(b *batch) bool { return b.costly })
+	for len(o.costly) > 0 && !busy {
 		p := o.costly[0]
 		p.cost = 0
 		for i := range p.cmds {
@@ -186,6 +190,7 @@ func (o *origin) gather(room int) *batch {
 		o.add(b, p)
 		budget -= p.cost
 		if p.cost >= costlyScript {
+			b.costly = true
 			break // known to be quick by now, more of them may come along
 		}
 	}

@@ -36,7 +36,7 @@ var onlyIn = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/redfence"},
 	"github.com/spf13/pflag":                   {"cmd/redfence"},
 	"github.com/knadh/koanf/v2":                {"cmd/redfence"},
-	"github.com/prometheus/client_golang":      {"server", "server/replica"},
+	"github.com/prometheus/client_golang":      {"server", "server/replica", "cmd/redfence"},
 	"github.com/redis/go-redis/v9":             {"client", "cmd/redfence", "redlockcompat/compare"},
 	"flag":                                     {},
 	"os/signal":                                {"cmd/redfence"},

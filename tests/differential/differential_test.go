@@ -32,14 +32,25 @@ type tally struct {
 }
 
 func TestSameReplies(t *testing.T) {
-	redis := startRedis(t)
-	redfence := startRedfence(t)
+	redis, redfence := startRedis(t), startRedfence(t)
 	seed := *seedFlag
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("seed %d; to repeat: go test -tags hashicorpmetrics ./tests/differential -run TestSameReplies -seed %d", seed, seed)
-	counts := tally{rows: map[string]int{}, ruled: map[string]int{}}
+	counts := &tally{rows: map[string]int{}, ruled: map[string]int{}}
+	counts.sequences(t, seed, redis.dial(t), redfence.dial(t))
+	if *onlyFlag >= 0 {
+		return
+	}
+	counts.streams(t, seed, redis, redfence)
+	counts.silences(t, seed, redis.dial(t), redfence.dial(t))
+	counts.endings(t, seed, redis, redfence)
+	counts.report(t)
+}
+
+// sequences compares the sequences in which each command gets one reply.
+func (c *tally) sequences(t *testing.T, seed uint64, redis, redfence *conn) {
 	from := rows()
 	for n := range *sequencesFlag {
 		if *onlyFlag >= 0 && n != *onlyFlag {
@@ -51,19 +62,16 @@ func TestSameReplies(t *testing.T) {
 		}
 		want, err := redis.pipeline(commands)
 		if err != nil {
-			t.Fatalf("redis-server, sequence %d of seed %d: %v", n, seed, err)
+			t.Fatalf("redis-server, sequence %d: %v\n%s", n, err, shown(commands))
 		}
 		got, err := redfence.pipeline(commands)
 		if err != nil {
-			t.Fatalf("redfence, sequence %d of seed %d: %v\n%s", n, seed, err, shown(commands))
+			t.Fatalf("redfence, sequence %d: %v\n%s", n, err, shown(commands))
 		}
-		counts.compare(t, n, commands, want, got)
-		if counts.failed >= mismatchesMax {
+		c.compare(t, n, commands, want, got)
+		if c.failed >= mismatchesMax {
 			t.Fatal("too many mismatches")
 		}
-	}
-	if *onlyFlag < 0 {
-		counts.report(t)
 	}
 }
 
@@ -96,6 +104,16 @@ func (c *tally) compare(t *testing.T, n int, commands [][]string, redis, redfenc
 	}
 }
 
+// count counts a command and names its row.
+func (c *tally) count(args []string) string {
+	spec, _ := fsm.Resolve(args)
+	if spec == nil {
+		return ""
+	}
+	c.rows[spec.Name]++
+	return spec.Name
+}
+
 // sameAll compares what an EXEC answered.
 func (c *tally) sameAll(commands [][]string, redis, redfence []answer) bool {
 	for i, args := range commands {
@@ -108,11 +126,7 @@ func (c *tally) sameAll(commands [][]string, redis, redfence []answer) bool {
 
 // same compares the answers to one command, and counts it.
 func (c *tally) same(args []string, redis, redfence *answer) bool {
-	name := ""
-	if spec, _ := fsm.Resolve(args); spec != nil {
-		name = spec.Name
-		c.rows[name]++
-	}
+	name := c.count(args)
 	if redis.raw == redfence.raw || ownLimits(redis) == redfence.raw {
 		return true
 	}

@@ -149,7 +149,7 @@ func (d *draw) command(name string) []string {
 		args = append(args, d.word(w))
 	}
 	args = append(args, generators[name](d)...)
-	if d.chance(4) {
+	if d.chance(4) && name != "cluster" { // Redfence has no table of its subcommands' arguments
 		args = d.spoil(args)
 	}
 	return args

@@ -28,7 +28,7 @@ var edgeGenerators = map[string]generator{
 	"client|no-evict": onOff, "client|caching": onOff,
 	"client|unblock": func(d *draw) []string { return append([]string{d.of(intPool)}, d.someOf("timeout")...) },
 	"client|unpause": none,
-	"cluster":        func(d *draw) []string { return []string{d.of([]string{"nodes", "slots", "info", "x"})} },
+	"cluster":        func(d *draw) []string { return []string{d.of([]string{"nodes", "slots", "info"})} },
 	"asking":         none, "readonly": none, "readwrite": none,
 	"command|count": none, "command|help": none, "command|list": none,
 	"command|docs":            func(d *draw) []string { return []string{d.of([]string{"get", "set", "nosuch"})} },

@@ -1,21 +1,33 @@
 package differential
 
 import (
-	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redfence/redfence/tests/internal/process"
 )
 
+// address is where a server listens.
+type address struct{ network, addr string }
+
+func (a address) dial(t *testing.T) *conn {
+	t.Helper()
+	c, err := dial(a.network, a.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.c.Close() })
+	return c
+}
+
 // startRedis starts a redis-server that keeps nothing and listens on a unix
 // socket in a directory of its own.
-func startRedis(t *testing.T) *conn {
+func startRedis(t *testing.T) address {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -38,42 +50,66 @@ func startRedis(t *testing.T) *conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	c, err := dialWithin("unix", socket, 10*time.Second)
-	if err != nil {
+	if err := answers("unix", socket, 10*time.Second); err != nil {
 		cmd.Process.Kill()
 		cmd.Wait()
 		t.Fatalf("redis-server doesn't answer: %v\n%s", err, out.String())
 	}
-	return c
+	return address{"unix", socket}
 }
 
-// dialWithin dials until somebody listens.
-func dialWithin(network, addr string, within time.Duration) (*conn, error) {
+// answers waits until somebody listens.
+func answers(network, addr string, within time.Duration) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(within); ; <-tick.C {
 		c, err := dial(network, addr)
-		var op *net.OpError
-		if err == nil || !errors.As(err, &op) || time.Now().After(deadline) {
-			return c, err
+		if err == nil {
+			return c.c.Close()
+		}
+		if time.Now().After(deadline) {
+			return err
 		}
 	}
 }
 
-// startRedfence starts one node as its users do and connects to its shared port.
-func startRedfence(t *testing.T) *conn {
+// startRedfence starts one node as its users do.
+func startRedfence(t *testing.T) address {
 	t.Helper()
-	cluster := process.Start(t, 1)
-	c, err := dial("tcp", cluster.Nodes[0].Client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.c.Close() })
-	return c
+	return address{"tcp", process.Start(t, 1).Nodes[0].Client}
 }
 
+// memoryDir is where Linux has a file system in memory, memoryFree what must be
+// free there.
+const (
+	memoryDir  = "/dev/shm"
+	memoryFree = 1 << 30
+)
+
+// inMemory makes a directory in memory, "" where that can't be had.
+func inMemory() string {
+	var st syscall.Statfs_t
+	if syscall.Statfs(memoryDir, &st) != nil || uint64(st.Bavail)*uint64(st.Bsize) < memoryFree {
+		return ""
+	}
+	dir, err := os.MkdirTemp(memoryDir, "differential")
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// What is compared here are replies, not disks: a node that syncs to memory runs
+// the sequences in a tenth of the time.
 func TestMain(m *testing.M) {
+	dir := inMemory()
+	if dir != "" {
+		os.Setenv("TMPDIR", dir)
+	}
 	code := m.Run()
 	process.Cleanup()
+	if dir != "" {
+		os.RemoveAll(dir)
+	}
 	os.Exit(code)
 }

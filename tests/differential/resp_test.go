@@ -43,8 +43,11 @@ func dial(network, addr string) (*conn, error) {
 	return &conn{c, bufio.NewReaderSize(c, 1<<16)}, nil
 }
 
-// pipeline sends commands at once and reads one answer for each.
-func (c *conn) pipeline(commands [][]string) ([]answer, error) {
+// replyMax is how long a reply may take.
+const replyMax = 20 * time.Second
+
+// send sends commands at once.
+func (c *conn) send(commands ...[]string) error {
 	var b bytes.Buffer
 	for _, args := range commands {
 		fmt.Fprintf(&b, "*%d\r\n", len(args))
@@ -52,8 +55,14 @@ func (c *conn) pipeline(commands [][]string) ([]answer, error) {
 			fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
 		}
 	}
-	c.c.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := c.c.Write(b.Bytes()); err != nil {
+	c.c.SetDeadline(time.Now().Add(replyMax))
+	_, err := c.c.Write(b.Bytes())
+	return err
+}
+
+// pipeline sends commands at once and reads one answer for each.
+func (c *conn) pipeline(commands [][]string) ([]answer, error) {
+	if err := c.send(commands...); err != nil {
 		return nil, err
 	}
 	answers := make([]answer, len(commands))
@@ -65,6 +74,25 @@ func (c *conn) pipeline(commands [][]string) ([]answer, error) {
 		answers[i] = a
 	}
 	return answers, nil
+}
+
+// until reads answers up to the one that stop says is the last, or to the end
+// of the connection.
+func (c *conn) until(stop func(answer) bool) ([]answer, error) {
+	var answers []answer
+	for {
+		a, err := readAnswer(c.r)
+		if err == io.EOF {
+			return answers, nil
+		}
+		if err != nil {
+			return answers, err
+		}
+		answers = append(answers, a)
+		if stop(a) {
+			return answers, nil
+		}
+	}
 }
 
 // readAnswer reads one reply of RESP2 or RESP3.

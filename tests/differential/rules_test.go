@@ -27,7 +27,7 @@ var help = rule{"each lists the subcommands that it has", sameKind}
 // rules are all the ways in which answers may differ.
 var rules = map[string]rule{
 	"hello": own, "info": own, "client|id": own, "client|info": own, "client|list": own, "role": own,
-	"command|count": own, "command|list": own, "command|docs": own, "command|info": own,
+	"command": own, "command|count": own, "command|list": own, "command|docs": own, "command|info": own,
 	"memory|stats": own, "memory|doctor": own, "latency|doctor": own, "slowlog|get": own, "slowlog|len": own, "module|list": own,
 	"command|getkeysandflags": {"the table says of a key only whether it is read or written", sameKeys},
 	"config|set":              {"a setting that can't be changed: Redfence says why", sameFailure},
@@ -156,9 +156,12 @@ func ownLimits(a *answer) string {
 // Rows that Redfence lacks on purpose are counted apart.
 var notCompared = map[string]string{
 	"lock.token": "Redis has no fencing tokens", "lock.check": "Redis has no fencing tokens", "lock.info": "Redis has no fencing tokens",
-	"delex":  "came with Redis 8.4",
-	"_watch": "not for clients",
-	"object": "a container: its subcommands are compared", "script": "a container: its subcommands are compared",
+	"delex":          "came with Redis 8.4",
+	"_watch":         "not for clients",
+	"client|setinfo": "came with Redis 7.2", "client|no-touch": "came with Redis 7.2",
+	"client|pause":    "refused on purpose: a node that others rely on does not stop answering",
+	"client|tracking": "refused on purpose: there is no client side caching",
+	"redfence|status": "Redfence's own", "redfence|help": "Redfence's own",
 }
 
 // reasonFor says why a row isn't compared, "" if it must be.
@@ -166,6 +169,8 @@ func reasonFor(s *fsm.Spec) string {
 	switch {
 	case s.Where == fsm.Absent:
 		return "Redfence lacks it on purpose: its error is of its own"
+	case s.Name != "cluster" && slices.ContainsFunc(fsm.Table(), func(o *fsm.Spec) bool { return strings.HasPrefix(o.Name, s.Name+"|") }):
+		return "a container: its subcommands are compared"
 	}
 	return notCompared[s.Name]
 }

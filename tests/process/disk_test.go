@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,45 +35,61 @@ func TestSecondProcessOnOneDirectory(t *testing.T) {
 // others go on, and it comes back when there is room.
 func TestDiskFull(t *testing.T) {
 	c := process.New(t, 3)
+	victim := c.Nodes[0]
+	victim.Dir = smallDisk(t)
 	for _, n := range c.Nodes {
-		n.Dir = smallDisk(t)
 		n.Start()
 	}
 	c.Ready()
-	for _, which := range []string{"the leader", "a follower"} {
-		victim := c.Leader()
-		if which == "a follower" {
-			victim = c.Others(victim)[0]
-		}
-		other := c.Others(victim)[0]
+	other := c.Nodes[1]
+	for _, leads := range []bool{true, false} {
+		giveLeadership(t, c, victim, leads)
 		filler := filepath.Join(victim.Dir, "filler")
 		fill(t, filler)
-		load(t, other, 8<<20)
+		stop := load(t, other)
 		if err := victim.Exited(); err == nil {
-			t.Errorf("%s with a full disk ended with status 0", which)
+			t.Errorf("a full disk (leader: %v) ended the node with status 0", leads)
 		}
 		if log := victim.Log(); !strings.Contains(log, "no space left on device") || !strings.Contains(log, victim.Dir) {
-			t.Errorf("the log of %s does not say what is full and where:\n%.2000s", which, log)
+			t.Errorf("the log does not say what is full and where:\n%.2000s", log)
 		}
 		if took := firstSuccess(t, other); took > 10*time.Second {
 			t.Errorf("the others served again only after %v", took)
 		}
+		stop()
 		if err := os.Remove(filler); err != nil {
 			t.Fatal(err)
 		}
 		victim.Start()
 		c.Ready()
 		if n, err := victim.Redis().Exists(context.Background(), "probe").Result(); n != 1 || err != nil {
-			t.Errorf("%s has lost its data: %v %v", which, n, err)
+			t.Errorf("the node (leader: %v) has lost its data: %v %v", leads, n, err)
 		}
 	}
 }
 
-// smallDisk is a file system of 64 MB for one test. It takes root to make one.
+// giveLeadership restarts leaders until the node leads, or does not.
+func giveLeadership(t *testing.T, c *process.Cluster, n *process.Node, leads bool) {
+	t.Helper()
+	process.Until(t, "leadership is where the test wants it", func() bool {
+		leader := c.Leader()
+		if (leader == n) == leads {
+			return true
+		}
+		if err := leader.Terminate(); err != nil {
+			t.Errorf("%s ended with %v", leader.ID, err)
+		}
+		leader.Start()
+		c.Ready()
+		return false
+	})
+}
+
+// smallDisk is a file system of 200 MB for one test. It takes root to make one.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "redfence-test", dir).CombinedOutput()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=200m", "redfence-test", dir).CombinedOutput()
 	if err != nil {
 		if os.Getenv("CI") == "" {
 			t.Skipf("NOT RUN: a file system of its own takes root: %v: %s", err, out)
@@ -103,15 +120,24 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// load writes about size bytes through a node, in values of 256 KiB.
-func load(t *testing.T, n *process.Node, size int) {
+// load writes through a node, in values of 256 KiB, until the function that it
+// returns is called.
+func load(t *testing.T, n *process.Node) (stop func()) {
 	t.Helper()
 	value := strings.Repeat("x", 256<<10)
-	for i := 0; i < size; i += len(value) {
-		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-		// An error is fine here: the node may just lose its leader.
-		_ = n.Redis().Set(ctx, fmt.Sprintf("load:%d", i/len(value)%4), value, time.Minute).Err()
+	ctx, cancel := context.WithCancel(context.Background())
+	var writers sync.WaitGroup
+	for i := range 4 {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				// An error is fine here: the node may just lose its leader.
+				_ = n.Redis().Set(ctx, fmt.Sprintf("load:%d", i), value, time.Minute).Err()
+			}
+		})
+	}
+	return func() {
 		cancel()
+		writers.Wait()
 	}
 }
 

@@ -21,6 +21,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+func init() {
+	// What the driver logs about nodes that a test has killed is no news.
+	redis.SetLogger(silence{})
+}
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
+
 // Wait bounds every wait for a condition that must come true.
 const Wait = 30 * time.Second
 
