@@ -28,18 +28,16 @@ cluster: build ## three local nodes, data in ./tmp/cluster; Ctrl-C stops all
 	exec ./deploy/local-cluster ./bin/redfence ./tmp/cluster
 
 .PHONY: test
-test: test-fast test-stack ## all tests, about 10 minutes on two cores
+test: unit sim differential compat process ## all tests, about 10 minutes on two cores
 
-# What runs in one process, in real or virtual time.
-FAST = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/process -e /tests/compat -e /tests/differential)
+# What takes seconds: the packages and tests/arch. What drives the whole stack
+# has targets of its own, one after the other: some tests measure how long an
+# outage takes.
+UNIT = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/process -e /tests/compat -e /tests/differential -e /tests/sim)
 
-.PHONY: test-fast
-test-fast: ## the tests without real processes: packages, architecture, simulation
-	$(GOTEST) -timeout 15m $(FAST)
-
-# One package at a time: some of these measure how long an outage takes.
-.PHONY: test-stack
-test-stack: build process compat differential ## the tests with real processes and real clients
+.PHONY: unit
+unit: ## the tests of each package, and the rules of tests/arch
+	$(GOTEST) -timeout 15m $(UNIT)
 
 export REDFENCE_BIN := $(CURDIR)/bin/redfence
 
@@ -52,8 +50,8 @@ compat: build ## real lock libraries against one node and three
 	$(GOTEST) -timeout 20m -count=1 ./tests/compat
 
 .PHONY: differential
-differential: build redis ## the same commands to redis-server and to Redfence
-	$(GOTEST) -timeout 20m -count=1 ./tests/differential
+differential: build redis ## the same commands to redis-server and to Redfence: SEED=
+	$(GOTEST) -timeout 20m -count=1 ./tests/differential $(if $(SEED),-seed $(SEED))
 
 # redis-server and redis-cli, from the system's packages.
 .PHONY: redis
@@ -65,12 +63,13 @@ redis:
 
 .PHONY: sim
 sim: ## simulation of the whole stack: SEED=1 for one run, RUNS=200 for many
-	$(GOTEST) -timeout 30m -count=1 ./tests/sim $(if $(SEED),-seed $(SEED)) $(if $(RUNS),-runs $(RUNS))
+	$(GOTEST) -timeout 60m -count=1 ./tests/sim $(if $(SEED),-seed $(SEED)) $(if $(RUNS),-runs $(RUNS),$(if $(SEED),-runs 1))
 
 .PHONY: race
-race: ## the fast tests under the race detector (needs a C compiler)
+race: ## unit tests and some simulation under the race detector (needs a C compiler)
 	@command -v $${CC:-gcc} >/dev/null || { echo "the race detector needs a C compiler" >&2; exit 1; }
-	CGO_ENABLED=1 $(GOTEST) -race -short -timeout 20m $(FAST)
+	CGO_ENABLED=1 $(GOTEST) -race -short -timeout 20m $(UNIT)
+	CGO_ENABLED=1 $(GOTEST) -race -timeout 20m -count=1 ./tests/sim -runs 20
 
 .PHONY: mutants
 mutants: ## break one promise at a time and see that a test notices
@@ -80,7 +79,7 @@ FUZZTIME ?= 10s
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME=10s
-	@for pkg in $(FAST); do \
+	@for pkg in $(UNIT); do \
 		for target in $$($(GOTEST) -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "$$pkg $$target"; \
 			$(GOTEST) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
@@ -100,7 +99,7 @@ generate: ## the pages of docs that come from the code
 
 .PHONY: check
 check: lint ## what to run before a commit
-	$(GOTEST) -short $(FAST)
+	$(GOTEST) -short $(UNIT)
 
 .PHONY: ci
 ci: test lint race fuzz mutants ## all of it, under 40 minutes; .ci/run calls this

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	metricsprom "github.com/hashicorp/go-metrics/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/redfence/redfence/fsm"
@@ -33,11 +32,12 @@ func startNode(ctx context.Context, c *config, p *ports, log *slog.Logger) (*nod
 	// The replica has events before there is a server; nobody listens to those.
 	var front atomic.Pointer[server.Server]
 	settings := replicaConfig(c, p, log)
-	sink, err := newRaftSink()
-	if err != nil {
+	// Raft counts from its start on; the server, which shows the numbers, comes later.
+	raftNumbers := prometheus.NewRegistry()
+	var err error
+	if settings.Metrics, err = replica.PrometheusSink(raftNumbers); err != nil {
 		return nil, err
 	}
-	settings.Metrics = sink
 	settings.Fatal = n.fail
 	settings.OnEvents = func(events []fsm.Event) {
 		if s := front.Load(); s != nil {
@@ -61,7 +61,7 @@ func startNode(ctx context.Context, c *config, p *ports, log *slog.Logger) (*nod
 		return nil, err
 	}
 	front.Store(n.server)
-	n.server.Registry().MustRegister(sink)
+	n.server.Registry().MustRegister(raftNumbers)
 	n.http = n.server.HTTPServer()
 	n.http.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	return n, nil
@@ -147,12 +147,6 @@ func (n *node) announce(ctx context.Context, p *ports) {
 	s := n.replica.Status()
 	n.log.Info("ready", "node", s.Node, "cluster", s.Cluster, "role", s.Role, "shared", orNone(p.of(fsm.SharedSpace)),
 		"seats", orNone(p.seats()), "raft", n.replica.RaftAddr(), "http", orNone(addrsOf(p.http)))
-}
-
-// newRaftSink makes the place where raft counts. It has a registry of its own
-// until the server's is there to show it.
-func newRaftSink() (*metricsprom.PrometheusSink, error) {
-	return metricsprom.NewPrometheusSinkFrom(metricsprom.PrometheusOpts{Name: "raft", Registerer: prometheus.NewRegistry()})
 }
 
 // end hands leadership over, answers what is in flight, and closes everything.
