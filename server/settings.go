@@ -125,20 +125,13 @@ var parameters = []parameter{
 	fixed("appendfsync", "always"),
 	fixed("replica-read-only", "no"),
 	fixed("slave-read-only", "no"),
-	fixed("repl-diskless-sync", "yes"),
 	fixed("min-replicas-to-write", "0"),
 	fixed("min-slaves-to-write", "0"),
 	fixed("cluster-enabled", "no"),
-	fixed("lazyfree-lazy-user-del", "no"),
 	fixed("latency-monitor-threshold", "0"),
-	fixed("busy-reply-threshold", "5000"),
-	fixed("lua-time-limit", "5000"),
-	fixed("io-threads", "1"),
-	fixed("protected-mode", "no"),
 	fixed("enable-debug-command", "no"),
 	fixed("tracking-table-max-keys", strconv.Itoa(TrackedKeysMax)),
 	{name: "port", get: func(s *Server) string { return s.portText() }},
-	{name: "requirepass", get: func(*Server) string { return "" }},
 }
 
 const outputLimits = "normal 0 0 0 slave 0 0 0 pubsub 67108864 8388608 60"
