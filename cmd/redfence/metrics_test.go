@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"net/http/httptest"
 	"sort"
 	"strings"
@@ -12,21 +10,8 @@ import (
 
 // TestMetricsPage: docs/metrics.md says what /metrics of a node that serves has.
 func TestMetricsPage(t *testing.T) {
-	c := defaultConfig()
-	c.DataDir = t.TempDir()
-	c.Listen, c.Seats, c.HTTPListen = addrList{"127.0.0.1:0"}, addrList{"127.0.0.1:0"}, nil
-	c.RaftListen = "127.0.0.1:0"
-	p, err := openPorts(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := startNode(context.Background(), &c, p, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n, _ := startTestNode(t)
 	defer n.end(false)
-	n.serve(p)
-	retry(func() (string, bool) { return "", n.replica.Ready() == nil })
 	answer := httptest.NewRecorder()
 	n.server.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	page(t, "metrics.md", metricsPage(t, answer.Body.String()))

@@ -74,9 +74,7 @@ func replicaConfig(c *config, p *ports, log *slog.Logger) replica.Config {
 		Addresses: replica.Addresses{Seats: p.seats()},
 		LogStore:  c.LogStore, SnapshotBytes: int64(c.SnapshotBytes), MemoryMax: uint64(c.MaxMemory),
 		Heartbeat: c.Heartbeat, NoLeaderWait: c.NoLeaderWait,
-		// CONFIG SET can ask for keyspace events at any time.
-		KeyEvents: true,
-		ScriptLog: scriptLog(log), Log: log,
+		KeyEvents: c.KeyEvents != "", ScriptLog: scriptLog(log), Log: log,
 	}
 	if strings.HasSuffix(c.RaftListen, ":0") {
 		r.RaftAdvertise = c.RaftAdvertise // the port is known once it is open
