@@ -18,19 +18,22 @@ func clientGetname(c *session, _ []string) reply.Value {
 }
 
 func clientSetname(c *session, args []string) reply.Value {
-	if !validName(args[2]) {
-		return errClientName
-	}
-	c.setName(args[2])
-	return reply.OK
+	return c.setName(args[2])
 }
 
 // setName names the connection. What it asked for before keeps the old name.
-func (c *session) setName(name string) {
+func (c *session) setName(name string) reply.Value {
+	if !validName(name) {
+		return errClientName
+	}
+	if len(name) > NameMax {
+		return errNameTooLong
+	}
 	c.settle()
 	name = strings.Clone(name)
 	c.setShown(func(s *shown) { s.name = name })
 	c.renamed()
+	return reply.OK
 }
 
 // validName says whether every byte of a name is printable and no space, so
@@ -52,6 +55,9 @@ func clientSetinfo(c *session, args []string) reply.Value {
 	}
 	if !validName(value) {
 		return reply.Err("ERR " + field + " cannot contain spaces, newlines or special characters.")
+	}
+	if len(value) > NameMax {
+		return errNameTooLong
 	}
 	c.settle()
 	value = strings.Clone(value)
@@ -256,7 +262,7 @@ func clientPause(*session, []string) reply.Value {
 
 func clientUnblock(_ *session, args []string) reply.Value {
 	if len(args) > 4 {
-		return errSyntax
+		return subcommandSyntax(args)
 	}
 	if len(args) == 4 && !strings.EqualFold(args[3], "timeout") && !strings.EqualFold(args[3], "error") {
 		return reply.Err("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")

@@ -105,10 +105,9 @@ func hello(c *session, args []string) reply.Value {
 			}
 			i += 2
 		case strings.EqualFold(args[i], "setname") && more >= 1:
-			if !validName(args[i+1]) {
-				return errClientName
+			if v := c.setName(args[i+1]); v.IsError() {
+				return v
 			}
-			c.setName(args[i+1])
 			i++
 		default:
 			return reply.Err("ERR Syntax error in HELLO option '" + args[i] + "'")

@@ -35,8 +35,12 @@ func sunsubscribe(c *session, args []string) reply.Value {
 // subscribeAll listens to channels or patterns. The confirmations go out under
 // the hub's lock: whatever is published after one is delivered behind it.
 func (c *session) subscribeAll(kind int, verb string, names []string) reply.Value {
-	if c.subs.count()+len(names) > SubscriptionsMax {
-		return errTooManySubs
+	fresh := 0
+	for _, name := range names {
+		fresh += entryBytes + len(name)
+	}
+	if !c.hold(fresh) {
+		return errHeldTooMuch
 	}
 	if c.subs.names[kind] == nil {
 		c.subs.names[kind] = map[string]bool{}
@@ -45,6 +49,9 @@ func (c *session) subscribeAll(kind int, verb string, names []string) reply.Valu
 	return c.changeSubscriptions(func() []reply.Value {
 		var said []reply.Value
 		for _, name := range names {
+			if c.subs.names[kind][name] {
+				c.letGo(entryBytes + len(name))
+			}
 			name = strings.Clone(name)
 			c.subs.names[kind][name] = true
 			c.server.hub.join(kind, name, c)
@@ -73,6 +80,9 @@ func (c *session) unsubscribeAll(kind int, verb string, names []string) reply.Va
 		}
 		var said []reply.Value
 		for _, name := range names {
+			if c.subs.names[kind][name] {
+				c.letGo(entryBytes + len(name))
+			}
 			delete(c.subs.names[kind], name)
 			c.server.hub.quit(kind, name, c)
 			said = append(said, c.confirmation(kind, verb, reply.String(name)))

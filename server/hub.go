@@ -74,6 +74,7 @@ func (h *hub) leave(c *session) {
 	for kind, names := range c.subs.names {
 		for name := range names {
 			h.quit(kind, name, c)
+			c.letGo(entryBytes + len(name))
 		}
 		c.subs.names[kind] = nil
 	}

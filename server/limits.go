@@ -23,16 +23,23 @@ const (
 	// ReadBufferKept the most that an idle connection keeps.
 	ReadBufferMin  = 4 << 10
 	ReadBufferKept = 64 << 10
-	// InputBytesMax bounds what all connections of a node together hold beyond
-	// ReadBufferKept: unfinished commands of many clients can't take the memory.
+	// InputBytesMax bounds what all connections of a node together hold: input
+	// beyond ReadBufferKept, and what HeldMax counts. Unfinished commands of many
+	// clients can't take the memory.
 	InputBytesMax = 1 << 30
 
 	// RunBytesMax is where a pipeline is cut: what one batch gathers.
 	RunBytesMax = fsm.BatchBytes
-	// QueuedBytesMax bounds what a MULTI queues.
-	QueuedBytesMax = fsm.CommandMax
-	// WatchedMax bounds the keys that a connection watches.
-	WatchedMax = 100_000
+	// HeldMax bounds what a connection makes the node keep: queued and watched
+	// in a MULTI, listened to, its name. For all connections together it counts
+	// towards InputBytesMax.
+	HeldMax = fsm.CommandMax
+	// NameMax bounds the name of a connection and of its library.
+	NameMax = 4 << 10
+	// argBytes and entryBytes are what a kept argument, and a key or channel in a
+	// table, is taken to cost beside its text.
+	argBytes   = 24
+	entryBytes = 128
 
 	// WriteChunk is how much of the replies is gathered for one write.
 	WriteChunk = 256 << 10
@@ -42,6 +49,8 @@ const (
 	UnreadMax      = 64 << 20
 	UnreadSoftMax  = 8 << 20
 	UnreadSoftTime = time.Minute
+	// UnreadTotalMax bounds what waits for all clients of the node together.
+	UnreadTotalMax = 1 << 30
 	// WriteTimeout is how long a write may make no progress.
 	WriteTimeout = time.Minute
 
@@ -54,8 +63,6 @@ const (
 	// AcceptBackoffMax is the longest pause after a failed accept.
 	AcceptBackoffMax = time.Second
 
-	// SubscriptionsMax bounds the channels and patterns of one connection.
-	SubscriptionsMax = 100_000
 	// CursorsMax bounds the table of SCAN cursors of a node.
 	CursorsMax = 65_536
 	// CursorBytesMax bounds what its places take.
@@ -64,6 +71,8 @@ const (
 	// TrackedHeldMax what waits behind one reply.
 	TrackedKeysMax = 1_000_000
 	TrackedHeldMax = 1_000
+	// TrackedBytesMax bounds what those keys take.
+	TrackedBytesMax = 256 << 20
 	// TrackedPrefixesMax bounds the prefixes of one connection.
 	TrackedPrefixesMax = 128
 	// SlowLogMax bounds the slow log's entries, SlowLogArgsMax and

@@ -435,3 +435,68 @@ func TestMetrics(t *testing.T) {
 		t.Error("a script's error is not counted")
 	}
 }
+
+// What connections make the node keep is bounded for each and for all, and is
+// given back (promises 8 and 10).
+func TestHeldIsBounded(t *testing.T) {
+	ts := serveFake(t, Config{})
+	p := dial(t, ts.addr)
+	long := strings.Repeat("k", 1<<20)
+	tooMuch := "-" + errHeldTooMuch.Str + "\r\n"
+	bulk := func(args ...string) string {
+		w := writer{proto: 2}
+		w.header('*', len(args))
+		for _, a := range args {
+			w.buf = appendBulk(w.buf, a)
+		}
+		return string(w.buf)
+	}
+	full := func(what string, do func(i int) string) {
+		t.Helper()
+		for i := range 20 {
+			p.write(do(i))
+			if got := p.read(); got == tooMuch {
+				if i < 14 {
+					t.Errorf("%s: refused after %d MiB", what, i)
+				}
+				return
+			}
+		}
+		t.Errorf("%s: never refused", what)
+	}
+	empty := func(what string) {
+		t.Helper()
+		p.want("PING", "+PONG\r\n")
+		if held := ts.inputHeld.Load(); held != 0 {
+			t.Errorf("%s: %d bytes are held", what, held)
+		}
+	}
+	p.do("MULTI")
+	full("MULTI", func(int) string { return bulk("GET", long) })
+	p.want("EXEC", "-EXECABORT Transaction discarded because of previous errors.\r\n")
+	empty("after EXEC")
+	full("WATCH", func(i int) string { return bulk("WATCH", fmt.Sprint(i, long[2:])) })
+	p.want("UNWATCH", "+OK\r\n")
+	empty("after UNWATCH")
+	full("SUBSCRIBE", func(i int) string { return bulk("SUBSCRIBE", fmt.Sprint(i, long[2:])) })
+	for i := range 3 {
+		p.write(bulk("SUBSCRIBE", fmt.Sprint(i, long[2:]))) // listened to already
+		p.read()
+	}
+	p.want("RESET", "+RESET\r\n")
+	empty("after RESET")
+	ts.inputHeld.Store(InputBytesMax)
+	p.do("MULTI")
+	p.want("GET k", tooMuch)
+	p.c.Close()
+	eventually(t, func() bool { return ts.connected() == 0 })
+	if held := ts.inputHeld.Load(); held != InputBytesMax {
+		t.Errorf("%d bytes are not given back", held-InputBytesMax)
+	}
+	ts.inputHeld.Store(0)
+	q := dial(t, ts.addr)
+	q.write(bulk("CLIENT", "SETNAME", long))
+	if got := q.read(); got != "-"+errNameTooLong.Str+"\r\n" {
+		t.Errorf("a name of a megabyte: %.100q", got)
+	}
+}

@@ -20,31 +20,37 @@ type outbox struct {
 	mu      sync.Mutex
 	changed sync.Cond // pending, writing or err changed
 	pending []byte
+	queued  int64 // bytes that were ever given to it
+	written int64 // bytes of those that are through
 	writing bool
 	err     error
 	softAt  time.Time // since when pending is above UnreadSoftMax
 
 	conn   net.Conn
 	output *atomic.Int64 // bytes written by all connections
+	held   *atomic.Int64 // bytes that all outboxes hold
 }
 
-func newOutbox(conn net.Conn, output *atomic.Int64) *outbox {
-	o := &outbox{conn: conn, output: output}
+func newOutbox(conn net.Conn, output, held *atomic.Int64) *outbox {
+	o := &outbox{conn: conn, output: output, held: held}
 	o.changed.L = &o.mu
 	return o
 }
 
-// send writes b behind all that is pending and returns when everything is
-// written or the connection has failed. It does not keep b.
+// send writes b behind all that is pending and returns when it is written or
+// the connection has failed. It does not keep b.
 func (o *outbox) send(b []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.pending) == 0 && !o.writing {
+		o.queued += int64(len(b))
 		o.write(b)
 		return o.err
 	}
-	o.pending = append(o.pending, b...)
-	o.drain()
+	o.keep(b)
+	for mine := o.queued; o.err == nil && o.written < mine; {
+		o.step()
+	}
 	return o.err
 }
 
@@ -60,9 +66,18 @@ func (o *outbox) push(b []byte) bool {
 		o.fail(errTooSlow)
 		return false
 	}
-	o.pending = append(o.pending, b...)
+	o.keep(b)
 	o.changed.Broadcast()
 	return true
+}
+
+// keep queues b. The lock is held.
+func (o *outbox) keep(b []byte) {
+	if o.err == nil {
+		o.pending = append(o.pending, b...)
+		o.queued += int64(len(b))
+		o.held.Add(int64(len(b)))
+	}
 }
 
 // tooSlow says whether more must not be queued.
@@ -75,7 +90,7 @@ func (o *outbox) tooSlow(more int) bool {
 	if o.softAt.IsZero() {
 		o.softAt = time.Now()
 	}
-	return n > UnreadMax || time.Since(o.softAt) > UnreadSoftTime
+	return n > UnreadMax || o.held.Load() > UnreadTotalMax || time.Since(o.softAt) > UnreadSoftTime
 }
 
 // pump writes what is pushed until the connection ends. A connection that
@@ -84,25 +99,21 @@ func (o *outbox) pump() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil {
-		if len(o.pending) == 0 || o.writing {
-			o.changed.Wait()
-			continue
-		}
-		o.drain()
+		o.step()
 	}
 }
 
-// drain writes until nothing is pending. The lock is held.
-func (o *outbox) drain() {
-	for o.err == nil && (o.writing || len(o.pending) > 0) {
-		if o.writing {
-			o.changed.Wait()
-			continue
-		}
-		b := o.pending
-		o.pending = nil
-		o.write(b)
+// step writes what is pending, or waits until there is something or somebody
+// else has written. The lock is held.
+func (o *outbox) step() {
+	if o.writing || len(o.pending) == 0 {
+		o.changed.Wait()
+		return
 	}
+	b := o.pending
+	o.pending = nil
+	o.write(b)
+	o.held.Add(-int64(len(b)))
 }
 
 // write writes b without the lock, which is held before and after.
@@ -116,6 +127,7 @@ func (o *outbox) write(b []byte) {
 	o.output.Add(int64(len(b)))
 	o.mu.Lock()
 	o.writing = false
+	o.written += int64(len(b))
 	if err != nil {
 		o.fail(err)
 	}
@@ -128,6 +140,7 @@ func (o *outbox) fail(err error) {
 		o.err = err
 		o.conn.Close()
 	}
+	o.held.Add(-int64(len(o.pending)))
 	o.pending = nil
 	o.changed.Broadcast()
 }

@@ -72,26 +72,27 @@ type Server struct {
 	attackAt  time.Time              // when an attack was last logged
 	refusedAt time.Time              // when a full house was last logged
 
-	cfg       Config
-	log       *slog.Logger
-	backend   Backend
-	elapsed   func() time.Duration
-	started   time.Time
-	ctx       context.Context // ends when Shutdown stops waiting
-	cancel    context.CancelFunc
-	closing   atomic.Bool
-	done      sync.WaitGroup // of sessions
-	lastID    atomic.Int64
-	inputHeld atomic.Int64
-	settings  settings
-	stats     stats
-	rate      rate
-	hub       hub
-	trackers  trackers
-	keyEvents keyEventsSwitch
-	cursors   cursors
-	slow      slowLog
-	metrics   *metrics
+	cfg        Config
+	log        *slog.Logger
+	backend    Backend
+	elapsed    func() time.Duration
+	started    time.Time
+	ctx        context.Context // ends when Shutdown stops waiting
+	cancel     context.CancelFunc
+	closing    atomic.Bool
+	done       sync.WaitGroup // of sessions
+	lastID     atomic.Int64
+	inputHeld  atomic.Int64
+	outputHeld atomic.Int64
+	settings   settings
+	stats      stats
+	rate       rate
+	hub        hub
+	trackers   trackers
+	keyEvents  keyEventsSwitch
+	cursors    cursors
+	slow       slowLog
+	metrics    *metrics
 }
 
 // New makes a Server in front of backend. It serves nothing before Serve.

@@ -39,6 +39,7 @@ type session struct {
 	quiet         bool // CLIENT REPLY OFF
 	skipping      bool // CLIENT REPLY SKIP came before the command at hand
 	skipNext      bool // it is the command at hand
+	held          int  // bytes that the node keeps for the connection
 	inExec        bool // the edge's share of a transaction is being executed
 	closing       bool // after the replies that are due
 	pumping       bool // out.pump runs
@@ -70,7 +71,7 @@ func newSession(s *Server, conn net.Conn, space uint8) *session {
 	c := &session{
 		server: s, id: s.lastID.Add(1), space: space, since: now,
 		addr: addressOf(conn.RemoteAddr(), conn.LocalAddr()), local: addressOf(conn.LocalAddr(), conn.LocalAddr()),
-		out: newOutbox(conn, &s.stats.outputBytes),
+		out: newOutbox(conn, &s.stats.outputBytes, &s.outputHeld),
 	}
 	c.link = link{
 		conn: conn, shared: &s.inputHeld, input: &s.stats.inputBytes,
@@ -88,6 +89,7 @@ func (c *session) begin() {
 	c.proto.Store(2)
 	c.w.proto = 2
 	c.setAuthenticated(c.server.cfg.Password == "")
+	c.letGo(c.tx.bytes + c.tx.watchedBytes)
 	c.tx = transaction{}
 	c.stopTracking()
 	c.quiet, c.skipping, c.skipNext = false, false, false
@@ -177,7 +179,25 @@ func (c *session) end() {
 	c.stopTracking()
 	c.out.close()
 	c.link.close()
+	c.letGo(c.held)
 	c.server.forget(c)
+}
+
+// hold counts n more bytes that the node keeps for the connection, or answers
+// false if that would be too much.
+func (c *session) hold(n int) bool {
+	if c.held+n > HeldMax || c.server.inputHeld.Load()+int64(n) > InputBytesMax {
+		return false
+	}
+	c.held += n
+	c.server.inputHeld.Add(int64(n))
+	return true
+}
+
+// letGo is the opposite of hold.
+func (c *session) letGo(n int) {
+	c.held -= n
+	c.server.inputHeld.Add(-int64(n))
 }
 
 // kill ends the connection from another goroutine.

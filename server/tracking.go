@@ -22,6 +22,7 @@ type trackers struct {
 	mu    sync.Mutex
 	all   map[*session]*tracked
 	keys  map[string]map[*session]bool
+	bytes int          // of keys
 	count atomic.Int64 // of all, for a quick look
 }
 
@@ -78,12 +79,20 @@ func (t *trackers) turnOff(c *session) bool {
 func (t *trackers) drop(key string, c *session) {
 	delete(t.keys[key], c)
 	if len(t.keys[key]) == 0 {
+		t.forget(key)
+	}
+}
+
+// forget drops a key. The lock is held.
+func (t *trackers) forget(key string) {
+	if _, known := t.keys[key]; known {
+		t.bytes -= len(key)
 		delete(t.keys, key)
 	}
 }
 
-// remember notes the keys that c is about to read. Beyond TrackedKeysMax some
-// other key is told to have changed.
+// remember notes the keys that c is about to read. Beyond TrackedKeysMax or
+// TrackedBytesMax some other key is told to have changed.
 func (t *trackers) remember(c *session, keys []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +102,7 @@ func (t *trackers) remember(c *session, keys []string) {
 		if own.keys[key] {
 			continue
 		}
-		for len(t.keys) >= TrackedKeysMax {
+		for len(t.keys) >= TrackedKeysMax || t.bytes > TrackedBytesMax {
 			for other := range t.keys {
 				t.tell(other)
 				break
@@ -103,6 +112,7 @@ func (t *trackers) remember(c *session, keys []string) {
 		own.keys[key] = true
 		if t.keys[key] == nil {
 			t.keys[key] = map[*session]bool{}
+			t.bytes += len(key)
 		}
 		t.keys[key][c] = true
 	}
@@ -172,7 +182,7 @@ func (t *trackers) tell(key string) {
 		delete(own.keys, key)
 		own.push(c, v)
 	}
-	delete(t.keys, key)
+	t.forget(key)
 }
 
 // tellAll tells everybody who has keys that all of them went. The lock is held.
@@ -184,6 +194,7 @@ func (t *trackers) tellAll() {
 		}
 	}
 	clear(t.keys)
+	t.bytes = 0
 }
 
 // push tells one connection, at once or behind the reply that is due. The lock is held.

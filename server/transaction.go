@@ -13,8 +13,10 @@ type transaction struct {
 	open    bool
 	broken  bool // a command was refused: EXEC fails
 	queued  []queued
-	bytes   int
+	bytes   int                   // held for queued
 	watched map[watchedKey]uint64 // version, as the machine told
+	// watchedBytes is held for watched.
+	watchedBytes int
 }
 
 type queued struct {
@@ -37,15 +39,20 @@ var queuedReply = reply.Simple("QUEUED")
 // queue adds a command to the MULTI. Its strings are copied: they may share
 // memory with a large pipeline.
 func (c *session) queue(spec *fsm.Spec, args []string) {
+	size := 0
+	for _, a := range args {
+		size += argBytes + len(a)
+	}
+	if !c.hold(size) {
+		c.letGo(c.tx.bytes)
+		c.tx.queued, c.tx.bytes, c.tx.broken = nil, 0, true
+		c.answer(errHeldTooMuch)
+		return
+	}
+	c.tx.bytes += size
 	own := make([]string, len(args))
 	for i, a := range args {
 		own[i] = strings.Clone(a)
-		c.tx.bytes += 24 + len(a)
-	}
-	if c.tx.bytes > QueuedBytesMax {
-		c.tx.queued, c.tx.broken = nil, true
-		c.answer(errQueuedTooMuch)
-		return
 	}
 	if !c.tx.broken {
 		c.tx.queued = append(c.tx.queued, queued{spec, own})
@@ -64,6 +71,7 @@ func (c *session) showQueue() {
 
 // leaveTransaction forgets what was queued and what was watched.
 func (c *session) leaveTransaction() {
+	c.letGo(c.tx.bytes + c.tx.watchedBytes)
 	c.tx = transaction{}
 	c.showQueue()
 }
@@ -90,9 +98,6 @@ func watch(c *session, args []string) reply.Value {
 	if c.tx.open {
 		return errWatchInMulti
 	}
-	if len(c.tx.watched)+len(args)-1 > WatchedMax {
-		return errTooManyKeys
-	}
 	v := c.ask(c.db, append([]string{"_watch"}, args[1:]...)...)
 	if v.IsError() {
 		return v
@@ -109,15 +114,21 @@ func watch(c *session, args []string) reply.Value {
 			return errInternal
 		}
 		k := watchedKey{c.db, strings.Clone(key)}
-		if _, known := c.tx.watched[k]; !known {
-			c.tx.watched[k] = version
+		if _, known := c.tx.watched[k]; known {
+			continue
 		}
+		if !c.hold(entryBytes + len(key)) {
+			return errHeldTooMuch
+		}
+		c.tx.watchedBytes += entryBytes + len(key)
+		c.tx.watched[k] = version
 	}
 	return reply.OK
 }
 
 func unwatch(c *session, _ []string) reply.Value {
-	c.tx.watched = nil
+	c.letGo(c.tx.watchedBytes)
+	c.tx.watched, c.tx.watchedBytes = nil, 0
 	return reply.OK
 }
 
@@ -137,10 +148,13 @@ func exec(c *session, _ []string) reply.Value {
 		cmd.Exec.Watched = append(cmd.Exec.Watched, fsm.Watched{DB: k.db, Key: k.key, Version: version})
 	}
 	refusals := c.fillExec(cmd.Exec, tx.queued)
+	edge := len(cmd.Exec.Commands) < len(tx.queued)
+	if edge {
+		c.settle() // a HELLO among it doesn't concern the replies to what came before
+	}
 	if len(cmd.Exec.Commands) == 0 && len(cmd.Exec.Watched) == 0 {
 		return c.mergeExec(tx.queued, refusals, nil)
 	}
-	edge := len(cmd.Exec.Commands) < len(tx.queued)
 	c.add(fsm.Find("exec"), cmd, func(got fsm.Answer) reply.Value {
 		if got.Value.Kind != reply.Array {
 			return got.Value
