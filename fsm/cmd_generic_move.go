@@ -76,20 +76,28 @@ func (c *call) rename(src *record, to string) {
 	c.event('g', "rename_to", to)
 }
 
-// database finds a database of the command's own keyspace by its number as a
-// client writes it.
-func (c *call) database(text string) (*database, reply.Value) {
+// ParseDatabase reads a database number as a client writes it. The Value is the
+// error for one that isn't there.
+func ParseDatabase(text string) (uint8, reply.Value) {
 	n, ok := ParseInt(text)
-	if !ok {
-		return nil, errNotInteger
+	switch {
+	case !ok:
+		return 0, errNotInteger
+	case n != int64(int32(n)):
+		return 0, errNotInt32
+	case n < 0 || n >= Databases:
+		return 0, errDatabase
 	}
-	if n != int64(int32(n)) {
-		return nil, errNotInt32
+	return uint8(n), reply.Value{}
+}
+
+// database finds a database of the command's own keyspace.
+func (c *call) database(text string) (*database, reply.Value) {
+	n, bad := ParseDatabase(text)
+	if bad.IsError() {
+		return nil, bad
 	}
-	if n < 0 || n >= Databases {
-		return nil, errDatabase
-	}
-	return c.s.db(c.db.space, uint8(n)), reply.Value{}
+	return c.s.db(c.db.space, n), reply.Value{}
 }
 
 func runCopy(c *call) reply.Value {

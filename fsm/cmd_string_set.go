@@ -139,6 +139,10 @@ func runSet(c *call) reply.Value {
 	if o.keepTTL && own != nil {
 		end.deadline = own.deadline
 	}
+	if end.deadline <= c.s.clock.now {
+		c.storePast(key, own)
+		return done
+	}
 	c.store(key, value, end.deadline, "set")
 	if o.unit != noExpiry {
 		c.event('g', "expire", key)
@@ -147,6 +151,23 @@ func runSet(c *call) reply.Value {
 		}
 	}
 	return done
+}
+
+// storePast is a SET whose lease has ended before it began: the key is gone
+// after it, and nobody was granted anything.
+func (c *call) storePast(key string, own *record) {
+	if c.refusedByOther(key) {
+		return
+	}
+	if own != nil {
+		c.drop(own)
+	} else {
+		c.s.removedAt(c.db, key) // it came and went: WATCH must notice
+		c.event('n', "new", key)
+	}
+	c.event('$', "set", key)
+	c.event('g', "expire", key)
+	c.event('x', "expired", key)
 }
 
 // permits says whether SET's condition holds. What forbids looks at both kinds

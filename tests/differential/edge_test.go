@@ -58,8 +58,11 @@ func onOff(d *draw) []string { return []string{d.word(d.of([]string{"on", "off",
 
 func getKeysArgs(d *draw) []string {
 	name := d.of([]string{"get", "mset", "del", "eval", "rename", "exists", "ping", "nosuch", "object"})
-	if name == "object" {
+	switch name {
+	case "object":
 		return []string{name, "encoding", d.key()}
+	case "eval":
+		return []string{name, "return 1", "1", d.key(), d.value()}
 	}
 	args := []string{name}
 	if g := generators[name]; g != nil {

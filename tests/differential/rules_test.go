@@ -98,8 +98,12 @@ func sameTime(_ []string, redis, redfence *answer) bool {
 	return len(redis.elems) == 2 && len(redfence.elems) == 2 && redis.elems[0].kind == '$' && redfence.elems[1].kind == '$'
 }
 
-// sameKeys compares the first of each pair.
+// sameKeys compares the first of each pair. What is wrong with a command may be
+// told in another order.
 func sameKeys(_ []string, redis, redfence *answer) bool {
+	if redis.isError() {
+		return redfence.isError()
+	}
 	if redis.kind != '*' || len(redis.elems) != len(redfence.elems) {
 		return false
 	}
@@ -161,7 +165,6 @@ var notCompared = map[string]string{
 	"client|setinfo": "came with Redis 7.2", "client|no-touch": "came with Redis 7.2",
 	"client|pause":    "refused on purpose: a node that others rely on does not stop answering",
 	"client|tracking": "refused on purpose: there is no client side caching",
-	"redfence|status": "Redfence's own", "redfence|help": "Redfence's own",
 }
 
 // reasonFor says why a row isn't compared, "" if it must be.
@@ -169,6 +172,8 @@ func reasonFor(s *fsm.Spec) string {
 	switch {
 	case s.Where == fsm.Absent:
 		return "Redfence lacks it on purpose: its error is of its own"
+	case strings.HasPrefix(s.Name, "redfence"):
+		return "Redfence's own"
 	case s.Name != "cluster" && slices.ContainsFunc(fsm.Table(), func(o *fsm.Spec) bool { return strings.HasPrefix(o.Name, s.Name+"|") }):
 		return "a container: its subcommands are compared"
 	}
