@@ -28,7 +28,6 @@ func (c *session) one(req *request) {
 	}
 	spec, refusal := fsm.Resolve(args)
 	if spec == nil {
-		c.server.stats.refused.Add(1)
 		c.reject(fsm.Find(strings.ToLower(args[0])), refusal)
 		return
 	}

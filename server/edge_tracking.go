@@ -34,6 +34,7 @@ func clientTracking(c *session, args []string) reply.Value {
 	first := c.track == nil
 	c.track, c.caching = &mode, ""
 	c.server.trackers.turnOn(c, mode)
+	c.setShown(func(s *shown) { s.tracking = true })
 	c.startPump()
 	if first {
 		// Before the first read that could be told of.
@@ -81,6 +82,7 @@ func trackModeOf(args []string) (mode trackMode, refusal reply.Value) {
 func (c *session) stopTracking() {
 	c.track, c.caching = nil, ""
 	if c.server.trackers.turnOff(c) {
+		c.setShown(func(s *shown) { s.tracking = false })
 		c.server.keyEvents.add(-1)
 	}
 }

@@ -11,7 +11,6 @@ import (
 // changes any more.
 type request struct {
 	args    []string // never empty, unless refusal is set
-	bytes   int      // as they came
 	refusal string   // the error that answers a command that was read past
 }
 
@@ -93,7 +92,7 @@ func (l *link) parse(reqs []request) ([]request, error) {
 		if f.empty {
 			continue
 		}
-		req := request{bytes: f.length, refusal: f.refusal}
+		req := request{refusal: f.refusal}
 		text := raw[f.from-base : f.to-base]
 		ok := true
 		switch {

@@ -80,9 +80,13 @@ func (o *outbox) keep(b []byte) {
 	}
 }
 
-// tooSlow says whether more must not be queued.
+// tooSlow says whether more must not be queued. When all clients together are
+// too far behind, those go that have more waiting than one write takes.
 func (o *outbox) tooSlow(more int) bool {
 	n := len(o.pending) + more
+	if n > WriteChunk && o.held.Load()+int64(more) > UnreadTotalMax {
+		return true
+	}
 	if n <= UnreadSoftMax {
 		o.softAt = time.Time{}
 		return false
@@ -90,7 +94,7 @@ func (o *outbox) tooSlow(more int) bool {
 	if o.softAt.IsZero() {
 		o.softAt = time.Now()
 	}
-	return n > UnreadMax || o.held.Load() > UnreadTotalMax || time.Since(o.softAt) > UnreadSoftTime
+	return n > UnreadMax || time.Since(o.softAt) > UnreadSoftTime
 }
 
 // pump writes what is pushed until the connection ends. A connection that

@@ -33,7 +33,6 @@ type session struct {
 	proto  atomic.Int32 // 2 or 3; publishers read it
 	active atomic.Int64 // unix nanoseconds of the last command
 	last   atomic.Pointer[fsm.Spec]
-	killed atomic.Bool // CLIENT KILL
 
 	authenticated bool
 	quiet         bool // CLIENT REPLY OFF
@@ -62,6 +61,7 @@ type shown struct {
 	patterns   int
 	shards     int
 	queued     int // commands of a MULTI, -1 outside of one
+	tracking   bool
 	noEvict    bool
 	noTouch    bool
 }
@@ -202,7 +202,6 @@ func (c *session) letGo(n int) {
 
 // kill ends the connection from another goroutine.
 func (c *session) kill() {
-	c.killed.Store(true)
 	c.out.close()
 }
 
@@ -233,12 +232,19 @@ func (c *session) describe() string {
 	c.mu.Lock()
 	s := c.shown
 	c.mu.Unlock()
-	flags := "N"
-	if s.channels+s.patterns+s.shards > 0 {
-		flags = "P"
+	flags := ""
+	for _, f := range []struct {
+		set    bool
+		letter string
+	}{
+		{s.channels+s.patterns+s.shards > 0, "P"}, {s.queued >= 0, "x"}, {s.tracking, "t"}, {s.noEvict, "e"}, {s.noTouch, "T"},
+	} {
+		if f.set {
+			flags += f.letter
+		}
 	}
-	if s.queued >= 0 {
-		flags = "x"
+	if flags == "" {
+		flags = "N"
 	}
 	cmd := "NULL"
 	if spec := c.last.Load(); spec != nil {

@@ -18,7 +18,6 @@ type stats struct {
 	acceptErrors   atomic.Int64
 	protocolErrors atomic.Int64
 	authFailures   atomic.Int64
-	refused        atomic.Int64 // commands that don't exist or have the wrong number of arguments
 	lateGrants     atomic.Int64 // grants that had run out before they could be answered
 	messages       atomic.Int64 // handed to listeners
 	slowListeners  atomic.Int64 // messages for connections that were too far behind
@@ -123,7 +122,7 @@ func (r *rate) perSecond(total int64) int64 {
 // reset is CONFIG RESETSTAT.
 func (s *stats) reset() {
 	for _, n := range []*atomic.Int64{
-		&s.connections, &s.rejected, &s.acceptErrors, &s.protocolErrors, &s.authFailures, &s.refused,
+		&s.connections, &s.rejected, &s.acceptErrors, &s.protocolErrors, &s.authFailures,
 		&s.lateGrants, &s.messages, &s.slowListeners, &s.inputBytes, &s.outputBytes,
 	} {
 		n.Store(0)
