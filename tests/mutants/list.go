@@ -37,4 +37,44 @@ var mutants = []mutant{
 		find: "binary.BigEndian.Uint32([]byte(tail)) != sum", replace: "sum == 0 && tail == \"\"",
 		pkg: "./fsm", run: "TestDamagedSnapshotIsRefused",
 	},
+	{
+		name: "clock-steps-uncapped", promise: "P2", file: "server/replica/clock.go",
+		find: "counted := min(passed, clockStepMax)", replace: "counted := passed",
+		pkg: "./server/replica", run: "TestClockCapsItsSteps",
+	},
+	{
+		name: "clock-not-the-machines", promise: "P2", file: "server/replica/term.go",
+		find: "t.node.clock.start(applied.now)", replace: "t.node.clock.start(applied.now + 2_000_000)",
+		pkg: "./tests/sim", run: "TestLeasesUnderFaults", flags: []string{"-args", "-runs", "20"},
+	},
+	{
+		name: "same-value-keeps-its-token", promise: "P3", file: "fsm/keyspace.go",
+		find: "if !ok || r.gone(s.clock.now) {", replace: "if !ok || r.deadline+1_000_000 <= s.clock.now {",
+		pkg: "./fsm", run: "Test",
+	},
+	{
+		name: "tokens-stand-still", promise: "P3", file: "fsm/call.go",
+		find: "c.s.tokens++", replace: "c.s.tokens = max(c.s.tokens, 1)",
+		pkg: "./fsm", run: "Test",
+	},
+	{
+		name: "seats-don't-see-the-shared-port", promise: "P1", file: "fsm/seats.go",
+		find: "return s.get(s.db(SharedSpace, d.num), key)", replace: "return nil",
+		pkg: "./fsm", run: "Test",
+	},
+	{
+		name: "read-trusts-old-answers", promise: "P5", file: "server/replica/reads.go",
+		find: "if g.best[id] > w.arrived {", replace: "if g.best[id] > 0 {",
+		pkg: "./server/replica", run: "TestAnswersHeldInSocketsDoNotConfirm",
+	},
+	{
+		name: "sent-counts-as-never-sent", promise: "P6", file: "server/replica/origin.go",
+		find: "b.sent, b.before, b.exposed = true, b.exposed, true", replace: "b.sent, b.before, b.exposed = true, b.exposed, false",
+		pkg: "./server/replica", run: "TestOriginIsCertainOnlyOfWhatIsInNoHands",
+	},
+	{
+		name: "late-grant-is-answered", promise: "P2", file: "server/run.go",
+		find: "waited.Microseconds() >= got.Grant {", replace: "waited.Microseconds() >= 1000*got.Grant {",
+		pkg: "./server", run: "Test",
+	},
 }

@@ -71,8 +71,8 @@ func (m *mutant) caught() error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"test", "-tags", "hashicorpmetrics", "-overlay", overlay, "-count=1", "-timeout=5m", "-run", m.run}, m.flags...)
-	out, err := exec.Command("go", append(args[:len(args):len(args)], m.pkg)...).CombinedOutput()
+	args := []string{"test", "-tags", "hashicorpmetrics", "-overlay", overlay, "-count=1", "-timeout=5m", "-failfast", "-run", m.run, m.pkg}
+	out, err := exec.Command("go", append(args, m.flags...)...).CombinedOutput()
 	if err == nil {
 		return fmt.Errorf("%s passes with the bug", m.run)
 	}
