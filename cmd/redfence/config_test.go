@@ -165,3 +165,22 @@ func TestPassword(t *testing.T) {
 		t.Error("a missing file is taken")
 	}
 }
+
+// TestAnnouncedAddresses: what other nodes are told can be dialed.
+func TestAnnouncedAddresses(t *testing.T) {
+	c, _, err := parse(t, []string{"--listen=:0", "--seats=127.0.0.1:0,0.0.0.0:0", "--http-listen=[::]:0", "--cluster=n1=db1.example:7379", "--raft-listen=:0"}, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := openPorts(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	a := c.announced(p)
+	for addr, host := range map[string]string{a.Client: "db1.example:", a.Seats[0]: "127.0.0.1:", a.Seats[1]: "db1.example:", a.HTTP: "db1.example:"} {
+		if !strings.HasPrefix(addr, host) || strings.HasSuffix(addr, ":0") {
+			t.Errorf("announced %s, want the host %s and the port that is open", addr, host)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -71,7 +72,7 @@ func replicaConfig(c *config, p *ports, log *slog.Logger) replica.Config {
 	r := replica.Config{
 		NodeID: c.NodeID, Dir: c.DataDir, RaftListen: c.RaftListen, RaftAdvertise: c.raftAddress(), Join: c.Join,
 		Seats: uint8(len(c.Seats)), Version: version,
-		Addresses: replica.Addresses{Seats: p.seats()},
+		Addresses: c.announced(p),
 		LogStore:  c.LogStore, SnapshotBytes: int64(c.SnapshotBytes), MemoryMax: uint64(c.MaxMemory),
 		Heartbeat: c.Heartbeat, NoLeaderWait: c.NoLeaderWait,
 		KeyEvents: c.KeyEvents != "", ScriptLog: scriptLog(log), Log: log,
@@ -79,16 +80,34 @@ func replicaConfig(c *config, p *ports, log *slog.Logger) replica.Config {
 	if strings.HasSuffix(c.RaftListen, ":0") {
 		r.RaftAdvertise = c.RaftAdvertise // the port is known once it is open
 	}
-	if shared := p.of(fsm.SharedSpace); len(shared) > 0 {
-		r.Addresses.Client = shared[0]
-	}
-	if web := addrsOf(p.http); len(web) > 0 {
-		r.Addresses.HTTP = web[0]
-	}
 	for _, x := range c.Cluster {
 		r.Cluster = append(r.Cluster, replica.Peer{ID: x.id, Addr: x.addr})
 	}
 	return r
+}
+
+// announced is what other nodes and people are told of where this node serves.
+// Of a port that is open on every interface it names the host that other nodes use.
+func (c *config) announced(p *ports) replica.Addresses {
+	host, _, _ := net.SplitHostPort(c.raftAddress())
+	name := func(addr string) string {
+		if !isWildcard(addr) {
+			return addr
+		}
+		_, port, _ := net.SplitHostPort(addr)
+		return net.JoinHostPort(host, port)
+	}
+	var a replica.Addresses
+	if shared := p.of(fsm.SharedSpace); len(shared) > 0 {
+		a.Client = name(shared[0])
+	}
+	for _, seat := range p.seats() {
+		a.Seats = append(a.Seats, name(seat))
+	}
+	if web := addrsOf(p.http); len(web) > 0 {
+		a.HTTP = name(web[0])
+	}
+	return a
 }
 
 // scriptLog writes what scripts give to redis.log, by Redis's levels.
