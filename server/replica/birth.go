@@ -203,8 +203,15 @@ func (n *Node) noteBorn() error {
 // join asks the node at an address, or whoever leads according to it, to be let in.
 func (n *Node) join(addr string) (bool, error) {
 	id := n.identity.get()
+	r, err := n.ask("", addr, &question{Op: opState})
+	if err != nil {
+		return false, err
+	}
+	if r.Cluster != "" && n.cfg.Seats != 0 && n.cfg.Seats != r.Seats {
+		return false, fmt.Errorf("the cluster has %d seats, not %d", r.Seats, n.cfg.Seats)
+	}
 	q := question{Op: opJoin, Cluster: id.Cluster, Member: n.ownRecord()}
-	r, err := n.ask("", addr, &q)
+	r, err = n.ask("", addr, &q)
 	for hop := 0; err != nil && r != nil && r.Leader != "" && r.Leader != r.Node && hop < 3; hop++ {
 		asked := r
 		for _, place := range asked.Place {
@@ -215,9 +222,6 @@ func (n *Node) join(addr string) (bool, error) {
 	}
 	if err != nil {
 		return false, err
-	}
-	if n.cfg.Seats != 0 && n.cfg.Seats != r.Seats {
-		return false, fmt.Errorf("the cluster has %d seats, not %d", r.Seats, n.cfg.Seats)
 	}
 	err = n.identity.change(func(id *identity) {
 		id.Cluster, id.Phase, id.Seats, id.Founders = r.Cluster, phaseJoined, r.Seats, nil

@@ -28,7 +28,7 @@ type question struct {
 	Cluster  string           `json:",omitempty"`
 	Seats    uint8            `json:",omitempty"`
 	Founders map[string]known `json:",omitempty"`
-	Member   fsm.Member       // who asks to be let in
+	Member   fsm.Member       // who asks
 }
 
 // response is what it gets. Every response says who answers.
@@ -104,6 +104,7 @@ func (n *Node) answerControl(conn net.Conn) {
 func (n *Node) heed(q *question) error {
 	switch q.Op {
 	case opState:
+		n.meet(&q.Member)
 		return nil
 	case opPrepare:
 		return n.prepare(q)
@@ -113,6 +114,17 @@ func (n *Node) heed(q *question) error {
 		return n.admit(q)
 	}
 	return fmt.Errorf("unknown question %q", q.Op)
+}
+
+// meet takes note of where a member says that it is.
+func (n *Node) meet(m *fsm.Member) {
+	if m.Node == "" || n.roster.judge(m.Node, m.Disk) != sameDisk || slices.Contains(n.roster.addresses(m.Node), m.Raft) {
+		return
+	}
+	n.roster.tell(m.Node, m.Raft)
+	if n.serving.Load() != nil {
+		n.heard(*m)
+	}
 }
 
 func (n *Node) describeSelf() *response {
@@ -178,7 +190,7 @@ func (n *Node) askMembers() {
 			continue
 		}
 		for _, addr := range n.roster.addresses(node) {
-			r, err := n.ask(node, addr, &question{Op: opState})
+			r, err := n.ask(node, addr, &question{Op: opState, Member: n.ownRecord()})
 			if err != nil {
 				continue
 			}

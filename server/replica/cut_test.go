@@ -111,7 +111,7 @@ func TestCutOffFollowerGetsItsAnswers(t *testing.T) {
 	c, s := newCutCluster(t)
 	l := c.leader()
 	f := c.another(l)
-	c.nodes[f].cfg.AnswerWait = 10 * time.Second
+	c.nodes[f].cfg.NoLeaderWait, c.nodes[f].cfg.AnswerWait = 5*time.Second, 10*time.Second
 	var total count
 	for range 5 {
 		before := total.acked.Load()

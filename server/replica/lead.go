@@ -169,7 +169,7 @@ func (n *Node) openOrigins() {
 	for {
 		var retry <-chan time.Time
 		if !n.origin.isOpen() && !n.openOrigin() {
-			retry = time.After(linkRetryMax / 2)
+			retry = time.After(linkRetryMax)
 			if !n.hasRoute() {
 				retry = nil // whoever begins to serve pokes openDue
 			}

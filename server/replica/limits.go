@@ -73,7 +73,7 @@ const (
 	// link to it is taken for broken and everything is sent again.
 	linkSilenceMax = 4 * time.Second
 	linkRetryMin   = 20 * time.Millisecond
-	linkRetryMax   = 500 * time.Millisecond
+	linkRetryMax   = 250 * time.Millisecond
 	// entryMax is the largest entry that the log takes, with room for its head; a
 	// command is refused before it gets near.
 	entryMax = 48 << 20

@@ -22,11 +22,13 @@ type link struct {
 	ready   chan struct{} // the origin may have something to take
 	broken  chan struct{}
 	serving atomic.Bool
+	heard   atomic.Int64      // counted time when the leader last sent anything
 	opened  chan openedOrigin // of capacity 1
 
 	mu     sync.Mutex
 	lastID uint64
 	reads  map[uint64]chan readResult
+	asked  time.Duration // counted time when the oldest batch of reads began to wait, if any does
 	dead   bool
 }
 
@@ -80,12 +82,11 @@ func (n *Node) runLinks() {
 	for {
 		leader := n.follower.wanted()
 		if leader != "" {
-			began := time.Now()
-			err := n.runLink(leader)
+			made, err := n.runLink(leader)
 			if err != nil {
 				n.log.Debug("no link to the leader", "leader", leader, "error", err)
 			}
-			if time.Since(began) > linkRetryMax {
+			if made {
 				wait = linkRetryMin
 			}
 		}
@@ -104,13 +105,13 @@ func (n *Node) runLinks() {
 	}
 }
 
-// runLink runs one link until it breaks.
-func (n *Node) runLink(leader string) error {
+// runLink runs one link until it breaks, and says whether it was made at all.
+func (n *Node) runLink(leader string) (made bool, err error) {
 	ctx, cancel := context.WithTimeout(n.life, controlTimeout)
 	defer cancel()
 	conn, err := n.port.dial(ctx, kindLink, leader)
 	if err != nil {
-		return err
+		return false, err
 	}
 	n.stats.LinksMade.Add(1)
 	l := &link{
@@ -121,7 +122,7 @@ func (n *Node) runLink(leader string) error {
 	n.follower.set(l)
 	defer l.end()
 	if n.follower.wanted() != leader {
-		return nil
+		return true, nil
 	}
 	go l.out.run()
 	go l.forward()
@@ -129,11 +130,12 @@ func (n *Node) runLink(leader string) error {
 	r := bufio.NewReaderSize(conn, 64<<10)
 	for {
 		typ, body, err := readFrame(r, frameMax)
+		l.heard.Store(int64(n.clock.counted()))
 		if err == nil {
 			err = l.handle(typ, body)
 		}
 		if err != nil {
-			return err
+			return true, err
 		}
 	}
 }
@@ -231,17 +233,27 @@ func (l *link) forward() {
 				l.out.send(frameSubmit, func(buf []byte) []byte { return fsm.AppendBatch(buf, b) })
 			}
 		case <-ticker.C:
+			now := l.node.clock.counted()
 			oldest, owed := l.node.origin.pending(l)
 			if !owed || oldest != waitsFor {
-				waitsFor, since = oldest, l.node.clock.counted()
-				continue
+				waitsFor, since = oldest, now
 			}
-			if l.node.clock.counted()-since > linkSilenceMax {
-				l.node.log.Warn("the leader leaves a batch unanswered: the link is made anew", "leader", l.leader, "batch", oldest)
+			if now-since > linkSilenceMax || l.oldestRead(now) > linkSilenceMax && now-time.Duration(l.heard.Load()) > linkSilenceMax {
+				l.node.log.Warn("the leader leaves commands unanswered: the link is made anew", "leader", l.leader)
 				l.out.close()
 			}
 		}
 	}
+}
+
+// oldestRead is for how long reads have waited without a pause.
+func (l *link) oldestRead(now time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.reads) == 0 {
+		return 0
+	}
+	return now - l.asked
 }
 
 func (l *link) answer(body []byte) error {
@@ -274,6 +286,9 @@ func (n *Node) readThere(ctx context.Context, client *fsm.Client, cmds []fsm.Com
 	}
 	l.lastID++
 	req.id = l.lastID
+	if len(l.reads) == 0 {
+		l.asked = n.clock.counted()
+	}
 	l.reads[req.id] = c
 	l.mu.Unlock()
 	n.stats.ReadsForwarded.Add(uint64(len(cmds)))

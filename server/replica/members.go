@@ -206,8 +206,11 @@ func (n *Node) letIn(t *term, m *fsm.Member) error {
 	if isIn && same {
 		return nil // it asks again
 	}
-	if isIn && n.alive(t, m.Node) {
+	switch {
+	case isIn && n.alive(t, m.Node):
 		return fmt.Errorf("a node %s with another disk is alive: give this one another --node-id", m.Node)
+	case isIn && time.Since(t.created) < aliveWithin:
+		return fmt.Errorf("its term is too young to know whether another node %s is alive", m.Node)
 	}
 	if isIn && suffrage == raft.Voter {
 		if _, others := n.voters(); len(others) == 0 {
@@ -246,9 +249,6 @@ func (n *Node) suffrage(t *term, id raft.ServerID) (raft.ServerSuffrage, bool) {
 
 // alive says whether a member with the recorded disk has been heard of lately.
 func (n *Node) alive(t *term, node string) bool {
-	if n.guests.connected(node) {
-		return true
-	}
 	p, ok := n.progress.of(node, t.number)
 	return ok && time.Since(p.answered) < aliveWithin
 }

@@ -3,7 +3,6 @@ package replica
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -23,15 +22,14 @@ type known struct {
 // a leader, and without them no leader could be found.
 type roster struct {
 	mu      sync.Mutex
-	self    string
 	line    map[string]string // addresses of the --cluster line
 	members map[string]known
+	told    map[string]string // addresses that members gave themselves since this start
 	disk    disk
-	log     *slog.Logger
 }
 
 func loadRoster(d disk, cfg *Config, founders map[string]known) (*roster, error) {
-	r := &roster{self: cfg.NodeID, line: map[string]string{}, members: map[string]known{}, disk: d, log: cfg.Log}
+	r := &roster{line: map[string]string{}, members: map[string]known{}, told: map[string]string{}, disk: d}
 	for _, p := range cfg.Cluster {
 		r.line[p.ID] = p.Addr
 	}
@@ -71,8 +69,8 @@ func (r *roster) judge(node, disk string) verdict {
 	return sameDisk
 }
 
-// addresses are the places to look for a node: first what the line says, then
-// what the node last told.
+// addresses are the places to look for a node: what the line says, what is
+// recorded, and what the node told.
 func (r *roster) addresses(node string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,10 +78,20 @@ func (r *roster) addresses(node string) []string {
 	if a := r.line[node]; a != "" {
 		out = append(out, a)
 	}
-	if a := r.members[node].Raft; a != "" && !slices.Contains(out, a) {
-		out = append(out, a)
+	for _, a := range []string{r.members[node].Raft, r.told[node]} {
+		if a != "" && !slices.Contains(out, a) {
+			out = append(out, a)
+		}
 	}
 	return out
+}
+
+// tell notes where a member says that it is: one that has moved finds the others
+// before they find it.
+func (r *roster) tell(node, addr string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told[node] = addr
 }
 
 // all is a copy of what is known.

@@ -70,11 +70,6 @@ func (gs *guests) list() []*guest {
 	return slices.Collect(maps.Keys(gs.all))
 }
 
-// connected says whether a node has a link here.
-func (gs *guests) connected(node string) bool {
-	return slices.ContainsFunc(gs.list(), func(g *guest) bool { return g.id == node })
-}
-
 // host runs the link of another node until it breaks.
 func (n *Node) host(conn net.Conn, node string) {
 	g := &guest{node: n, id: node, out: newOutbox(conn)}

@@ -17,20 +17,20 @@ import (
 // once its own machine has applied that, it starts the clock at the machine's
 // time and serves.
 type term struct {
-	node   *Node
-	raft   *raft.Raft
-	number uint64
-	wake   chan struct{}
-	orders chan *order
-	over   chan struct{} // closed when the term has ended
-	done   chan struct{} // closed when its goroutine has
+	node    *Node
+	raft    *raft.Raft
+	number  uint64
+	created time.Time
+	wake    chan struct{}
+	orders  chan *order
+	over    chan struct{} // closed when the term has ended
+	done    chan struct{} // closed when its goroutine has
 
 	mu     sync.Mutex
 	remote []remoteBatch // from other nodes, in the order they came
 	ended  bool
 
 	// Of the goroutine alone.
-	began    time.Time
 	proposed time.Time // when the last entry was
 	flights  chan *flight
 	inflight int
@@ -72,7 +72,7 @@ var errTermOver = errors.New("replica: the term is over")
 
 func newTerm(n *Node, r *raft.Raft, number uint64) *term {
 	return &term{
-		node: n, raft: r, number: number,
+		node: n, raft: r, number: number, created: time.Now(),
 		wake: make(chan struct{}, 1), orders: make(chan *order),
 		over: make(chan struct{}), done: make(chan struct{}),
 		flights: make(chan *flight, n.cfg.EntriesInFlight),
@@ -118,8 +118,7 @@ func (t *term) run() {
 
 // start appends the TermStart and, when the machine has it, starts the clock.
 func (t *term) start() bool {
-	t.began = time.Now()
-	t.proposed = t.began
+	t.proposed = t.created
 	future := t.apply(&fsm.Entry{Kind: fsm.TermStart})
 	if future.Error() != nil {
 		return false
@@ -238,7 +237,7 @@ func (t *term) timeAsks() bool {
 }
 
 func (t *term) checkpointAfter() time.Duration {
-	if time.Since(t.began) < termYoung {
+	if time.Since(t.created) < termYoung {
 		return checkpointYoung
 	}
 	return checkpointEvery
