@@ -75,6 +75,10 @@ race: ## unit tests and some simulation under the race detector (needs a C compi
 mutants: ## break one promise at a time and see that a test notices
 	$(GO) run -tags $(TAGS) ./tests/mutants
 
+.PHONY: bench
+bench: ## what a script, a batch and a read cost
+	$(GOTEST) -run '^$$' -bench . -benchmem ./fsm/script ./server/replica
+
 FUZZTIME ?= 10s
 
 .PHONY: fuzz
