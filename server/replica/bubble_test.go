@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,5 +183,40 @@ func TestLeaseEndsByItself(t *testing.T) {
 				t.Errorf("heard after %v", took)
 			}
 		}
+	})
+}
+
+// A leader that is starved for more than half of ten seconds gives leadership away.
+func TestStarvedLeaderHandsOver(t *testing.T) {
+	began := time.Now()
+	var starving atomic.Pointer[string]
+	inBubble(t, 3, func(cfg *Config) {
+		id := cfg.NodeID
+		last, shown := time.Duration(0), time.Duration(0)
+		var mu sync.Mutex
+		cfg.Mono = func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			now := time.Since(began)
+			passed := now - last
+			if who := starving.Load(); who != nil && *who == id {
+				passed *= 10 // it gets a tenth of the steps that it should
+			}
+			last, shown = now, shown+passed
+			return shown
+		}
+	}, func(t *testing.T, nodes []*Node) {
+		var leader *Node
+		for _, n := range nodes {
+			if n.serving.Load() != nil {
+				leader = n
+			}
+		}
+		starving.Store(&leader.cfg.NodeID)
+		eventually(t, 15*time.Second, "another leads", func() bool { return leader.serving.Load() == nil })
+		if leader.Status().LostTime < time.Second {
+			t.Errorf("only %v were lost", leader.Status().LostTime)
+		}
+		wantReply(t, do(t, leader, "incr", "c"), reply.Integer(1))
 	})
 }

@@ -193,22 +193,10 @@ func TestLossOfHistoryStopsTheNode(t *testing.T) {
 // shortenLog drops the log up to the newest snapshot, as a longer history would.
 func shortenLog(t *testing.T, dir string) {
 	t.Helper()
-	d, err := openDirectory(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.close()
-	s, err := d.open(LogStoreWAL, &Node{log: logTo(t), repeats: newRepeats(), stop: make(chan struct{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	metas, err := s.snapshots.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.logs.DeleteRange(1, metas[0].Index), s.close()); err != nil {
-		t.Fatal(err)
-	}
+	editStores(t, dir, LogStoreWAL, func(s *stores) error {
+		metas, err := s.snapshots.List()
+		return errors.Join(err, s.logs.DeleteRange(1, metas[0].Index))
+	})
 }
 
 func TestDiskErrorEndsTheNode(t *testing.T) {
@@ -281,6 +269,68 @@ func TestWrongSettingsForADirectory(t *testing.T) {
 		change(&wrong)
 		if _, err := Start(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want something about %q", err, says)
+		}
+	}
+}
+
+// editStores runs f on the closed stores of a directory.
+func editStores(t *testing.T, dir, kind string, f func(*stores) error) {
+	t.Helper()
+	d, err := openDirectory(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	s, err := d.open(kind, &Node{log: logTo(t), repeats: newRepeats(), stop: make(chan struct{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f(s), s.close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A crash between the installation of a snapshot and the end of the log that it
+// replaces leaves a log that ends before the snapshot; what the leader sends
+// next begins behind the snapshot.
+func TestCrashBetweenSnapshotAndLog(t *testing.T) {
+	for _, kind := range []string{LogStoreWAL, LogStoreBolt} {
+		t.Run(kind, func(t *testing.T) {
+			cfg := testConfig(t, "n1", t.TempDir())
+			cfg.LogStore = kind
+			fill(t, cfg)
+			editStores(t, cfg.Dir, kind, func(s *stores) error {
+				metas, err := s.snapshots.List()
+				if err != nil {
+					return err
+				}
+				last, err := s.logs.LastIndex()
+				return errors.Join(err, s.logs.DeleteRange(metas[0].Index-1, last))
+			})
+			n := start(t, cfg)
+			ready(t, n)
+			wantReply(t, do(t, n, "incr", "c"), reply.Integer(3)) // the last INCR was behind the snapshot
+		})
+	}
+}
+
+// With bolt the gap that an installed snapshot covers stays in the log. When
+// that snapshot is damaged the older one doesn't reach across it.
+func TestDamagedSnapshotOverAGapStopsTheNode(t *testing.T) {
+	cfg := testConfig(t, "n1", t.TempDir())
+	cfg.LogStore = LogStoreBolt
+	fill(t, cfg)
+	files := snapshotsIn(t, cfg.Dir)
+	editStores(t, cfg.Dir, LogStoreBolt, func(s *stores) error {
+		metas, err := s.snapshots.List()
+		return errors.Join(err, s.logs.DeleteRange(metas[1].Index+1, metas[0].Index))
+	})
+	if err := os.Truncate(files[len(files)-1], 50); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "the log has no entry") {
+			t.Fatalf("got %v", err)
 		}
 	}
 }

@@ -218,6 +218,21 @@ func (n *Node) checkStores() error {
 		// A crash came between the installation of a snapshot and the end of the log
 		// that it replaces; raft would append behind it with a gap.
 		return s.logs.DeleteRange(first, last)
+	case len(broken) > 0:
+		return n.checkUnbroken(snap+1, last, lost)
+	}
+	return nil
+}
+
+// checkUnbroken makes sure that the log has every entry of a range: bolt may
+// have a gap that the newest snapshot covered, and that one is not whole.
+func (n *Node) checkUnbroken(first, last uint64, lost string) error {
+	var entry raft.Log
+	for i := first; i <= last; i++ {
+		if err := n.stores.logs.GetLog(i, &entry); err != nil {
+			return fmt.Errorf("%s: the log has no entry %d (%w)%s; empty the whole directory to let it join anew",
+				n.disk.path(""), i, err, lost)
+		}
 	}
 	return nil
 }
