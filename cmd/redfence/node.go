@@ -167,9 +167,14 @@ func (n *node) announce(ctx context.Context, p *ports) {
 }
 
 // end hands leadership over, answers what is in flight, and closes everything.
-// After a failure there is nothing to hand over.
+// After a failure there is nothing to hand over, and each moment counts: a leader
+// whose write hangs still sends heartbeats, so the others can't elect another.
 func (n *node) end(failed bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownMax)
+	most := shutdownMax
+	if failed {
+		most = failedMax
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	if !failed {
 		n.handOver(ctx)

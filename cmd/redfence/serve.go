@@ -20,8 +20,10 @@ import (
 
 // shutdownMax bounds how long a node takes to end after a signal; handoverMax
 // and answerMax are what handing over and the commands in flight may take of it.
+// failedMax bounds the end of a node that can't go on.
 const (
 	shutdownMax = 4500 * time.Millisecond
+	failedMax   = 300 * time.Millisecond
 	handoverMax = 2 * time.Second
 	answerMax   = 1500 * time.Millisecond
 )
@@ -88,8 +90,7 @@ func serve(ctx context.Context, c *config, log *slog.Logger) error {
 	n.serve(ports)
 	go n.announce(ctx, ports)
 	select {
-	case err = <-n.failed:
-		log.Error("this node can't go on", "error", err)
+	case err = <-n.failed: // run says it on standard error
 	case <-ctx.Done():
 		log.Info("told to end: handing over and answering what is in flight")
 	}
