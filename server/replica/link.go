@@ -182,6 +182,8 @@ func (l *link) handle(typ byte, body []byte) error {
 		lost, err := decodeLost(body)
 		if err == nil {
 			l.node.origin.lost(l, lost.Origin, lost.Number, lost.Certain)
+			// The leader may go on leading, so nobody else may wake the sender.
+			time.AfterFunc(readRetryWait, func() { poke(l.ready) })
 		}
 		return err
 	case frameAnswer:

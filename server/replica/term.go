@@ -95,7 +95,7 @@ func (t *term) run() {
 	defer timer.Stop()
 	for {
 		orders := t.orders
-		if t.inflight >= n.cfg.EntriesInFlight {
+		if t.inflight >= n.cfg.EntriesInFlight || t.rests.Load() {
 			orders = nil
 		}
 		timer.Reset(t.untilDue())
@@ -111,8 +111,20 @@ func (t *term) run() {
 			runtime.Gosched() // those just answered may have more: let them put it into the same entry
 		case <-timer.C:
 		}
-		for t.inflight < n.cfg.EntriesInFlight && !t.rests.Load() && t.proposeNext() {
+		for t.inflight < n.cfg.EntriesInFlight && !t.rests.Load() && (t.proposeOrder() || t.proposeNext()) {
 		}
+	}
+}
+
+// proposeOrder proposes an order if one waits. Orders go before batches: under
+// load there is always another batch.
+func (t *term) proposeOrder() bool {
+	select {
+	case o := <-t.orders:
+		t.propose(&flight{order: o}, &o.entry)
+		return true
+	default:
+		return false
 	}
 }
 
@@ -265,7 +277,7 @@ func (t *term) land(landed chan<- *flight) {
 			f.order.result <- orderResult{applied, err}
 		}
 		if err != nil {
-			t.failed(f, certainlyNot(err))
+			t.giveBack(f, certainlyNot(err))
 		}
 		select {
 		case landed <- f:
@@ -281,7 +293,8 @@ func certainlyNot(err error) bool {
 		errors.Is(err, raft.ErrLeadershipTransferInProgress)
 }
 
-func (t *term) failed(f *flight, certain bool) {
+// giveBack returns what a failed entry carried to those who sent it.
+func (t *term) giveBack(f *flight, certain bool) {
 	for _, number := range f.own {
 		t.node.origin.lost(t, f.origin, number, certain)
 	}
@@ -337,6 +350,7 @@ func (t *term) submit(b *fsm.Batch, from *guest) {
 }
 
 func (r *remoteBatch) lost(certain bool) {
+	r.from.settled()
 	l := lostBatch{r.batch.Origin, r.batch.Number, certain}
 	r.from.out.send(frameLost, func(b []byte) []byte { return appendLost(b, l) })
 }
