@@ -91,13 +91,25 @@ func runLockToken(c *call) reply.Value {
 	return reply.Integer(int64(token))
 }
 
+// runLockCheck looks behind both doors: a resource need not know through which
+// one its caller got the lock.
 func runLockCheck(c *call) reply.Value {
-	token, ok := ParseInt(c.args[2])
-	if !ok || token < 0 {
+	n, ok := ParseInt(c.args[2])
+	if !ok || n < 0 {
 		return errNotInteger
 	}
-	_, _, current, ok := c.grantOf(c.args[1], nil)
-	return reply.Truth(ok && current == uint64(token))
+	token := uint64(n)
+	if r := c.s.get(c.s.db(SharedSpace, c.db.num), c.args[1]); r != nil {
+		return reply.Truth(r.token == token)
+	}
+	for seat := uint8(1); seat <= c.s.cluster.Seats; seat++ {
+		if r := c.s.get(c.s.db(seat, c.db.num), c.args[1]); r != nil {
+			if current, ok := c.tokenOf(r, true); ok {
+				return reply.Truth(current == token)
+			}
+		}
+	}
+	return reply.Integer(0)
 }
 
 // runLockInfo answers a map. Redis's "-1 for no lease" holds for pttl.

@@ -29,6 +29,7 @@ var rules = map[string]rule{
 	"hello": own, "info": own, "client|id": own, "client|info": own, "client|list": own, "role": own,
 	"command": own, "command|count": own, "command|list": own, "command|docs": own, "command|info": own,
 	"memory|stats": own, "memory|doctor": own, "latency|doctor": own, "slowlog|get": own, "slowlog|len": own, "module|list": own,
+	"command|getkeys":         {"what is wrong with a command may be told in another order", sameKeys},
 	"command|getkeysandflags": {"the table says of a key only whether it is read or written", sameKeys},
 	"config|set":              {"a setting that can't be changed: Redfence says why", sameFailure},
 	"acl|help":                help, "client|help": help, "command|help": help, "config|help": help, "latency|help": help,
@@ -104,15 +105,9 @@ func sameKeys(_ []string, redis, redfence *answer) bool {
 	if redis.isError() {
 		return redfence.isError()
 	}
-	if redis.kind != '*' || len(redis.elems) != len(redfence.elems) {
-		return false
-	}
-	for i := range redis.elems {
-		if redis.elems[i].elems[0].raw != redfence.elems[i].elems[0].raw {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(redis.elems, redfence.elems, func(a, b answer) bool {
+		return len(a.elems) > 0 && len(b.elems) > 0 && a.elems[0].raw == b.elems[0].raw
+	})
 }
 
 func sameFailure(_ []string, redis, redfence *answer) bool {
