@@ -8,16 +8,22 @@ import (
 )
 
 // configGet answers the parameters that match one of the patterns. An unknown
-// one gives nothing, which tools take for a default.
+// one gives nothing, which tools take for a default. A name is answered as it
+// was asked.
 func configGet(c *session, args []string) reply.Value {
 	out := reply.Pairs()
 	for i := range parameters {
 		p := &parameters[i]
 		for _, pattern := range args[2:] {
-			if fsm.Match(strings.ToLower(pattern), p.name) {
-				out.Elems = append(out.Elems, reply.String(p.name), reply.String(p.get(c.server)))
-				break
+			if !fsm.Match(strings.ToLower(pattern), p.name) {
+				continue
 			}
+			name := p.name
+			if strings.EqualFold(pattern, name) {
+				name = pattern
+			}
+			out.Elems = append(out.Elems, reply.String(name), reply.String(p.get(c.server)))
+			break
 		}
 	}
 	return out

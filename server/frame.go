@@ -154,12 +154,14 @@ func (f *framer) bulk(buf []byte) (bool, error) {
 	have := len(buf) - f.pos
 	if have < f.need {
 		if f.refusal != "" {
-			f.pos, f.need = len(buf), f.need-have
+			// All but the line end can go; that is looked at when it is whole.
+			n := min(have, f.need-2)
+			f.pos, f.need = f.pos+n, f.need-n
 		}
 		return false, nil
 	}
 	end := f.pos + f.need
-	if f.need >= 2 && (buf[end-2] != '\r' || buf[end-1] != '\n') {
+	if buf[end-2] != '\r' || buf[end-1] != '\n' {
 		return false, protocolError("invalid bulk length")
 	}
 	f.pos, f.need = end, 0

@@ -3,7 +3,9 @@ package server
 import (
 	"bufio"
 	"flag"
+	"net"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,50 +34,117 @@ var rewrite = flag.Bool("rewrite", false, "write what the server answers into te
 //	seat 1             a connection to a seat's port
 //	closed             the server has closed the connection
 //
-// Run with -rewrite to let the server write the replies.
+// Run with -rewrite to let the server write the replies. Those in testdata/redis
+// are the same for a Redis 7.0.15, which TestTranscriptsOfRedis holds them to.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	for _, pattern := range []string{"testdata/*.txt", "testdata/redis/*.txt"} {
+		eachTranscript(t, pattern, func(t *testing.T, tr *transcript) {
+			ts := serveFake(t, Config{Password: tr.password, Version: "0.0.0-test"})
+			ts.fake.status = replica.Status{Node: "n1", Role: replica.RoleLeader, Leader: "n1", Cluster: "c", Term: 1, Seats: 3}
+			tr.ts, tr.addr = ts, ts.addr
+			tr.play()
+			if *rewrite {
+				tr.rewrite()
+			}
+		})
+	}
+}
+
+// TestTranscriptsOfRedis plays them to a real redis-server, which must be there
+// when CI is set.
+func TestTranscriptsOfRedis(t *testing.T) {
+	redis, err := osexec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no redis-server here")
+	}
+	if out, err := osexec.Command(redis, "--version").Output(); err != nil || !strings.Contains(string(out), " v=7.0.") {
+		t.Skipf("another version: %s %v", out, err)
+	}
+	eachTranscript(t, "testdata/redis/*.txt", func(t *testing.T, tr *transcript) {
+		tr.addr = startRedis(t, redis, tr.password)
+		tr.play()
+	})
+}
+
+// startRedis runs a redis-server until the test ends.
+func startRedis(t *testing.T, redis, password string) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	cmd := osexec.Command(redis, "--port", portOf(addr), "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--requirepass", password)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	eventually(t, func() bool {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return addr
+}
+
+func eachTranscript(t *testing.T, pattern string, play func(*testing.T, *transcript)) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatal("no transcripts:", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { playTranscript(t, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr := &transcript{t: t, file: file, text: string(raw)}
+			if _, after, ok := strings.Cut(tr.text, "\npassword "); ok {
+				tr.password, _, _ = strings.Cut(after, "\n")
+			}
+			play(t, tr)
+		})
 	}
 }
 
 // transcript is one file while it is played.
 type transcript struct {
-	t     *testing.T
-	ts    *testServer
-	peers []*peer
-	now   *peer
-	send  strings.Builder
-	held  bool     // the next command goes out with the one before
-	due   int      // replies to what was sent
-	lines []string // what is expected, and where -rewrite puts what came
-	out   []string
+	t        *testing.T
+	file     string
+	text     string
+	password string
+	addr     string
+	ts       *testServer // nil for a Redis
+	peers    []*peer
+	now      *peer
+	send     strings.Builder
+	held     bool     // the next command goes out with the one before
+	due      int      // replies to what was sent
+	lines    []string // what is expected, and where -rewrite puts what came
+	out      []string
 }
 
-func playTranscript(t *testing.T, file string) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	password := ""
-	if _, after, ok := strings.Cut(string(raw), "\npassword "); ok {
-		password, _, _ = strings.Cut(after, "\n")
-	}
-	tr := &transcript{t: t, ts: serveFake(t, Config{Password: password, Version: "0.0.0-test"})}
-	tr.ts.fake.status = replica.Status{Node: "n1", Role: replica.RoleLeader, Leader: "n1", Cluster: "c", Term: 1, Seats: 3}
-	tr.connect(tr.ts.addr)
-	for line := range strings.Lines(string(raw)) {
+func (tr *transcript) play() {
+	tr.connect(tr.addr)
+	for line := range strings.Lines(tr.text) {
 		tr.line(strings.TrimSuffix(line, "\n"))
 	}
 	tr.settle()
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(tr.out, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+}
+
+func (tr *transcript) rewrite() {
+	if err := os.WriteFile(tr.file, []byte(strings.Join(tr.out, "\n")+"\n"), 0o644); err != nil {
+		tr.t.Fatal(err)
 	}
 }
 
@@ -113,7 +182,7 @@ func (tr *transcript) line(line string) {
 		}
 		tr.due += int(n)
 	case verb == "connect":
-		tr.connect(tr.ts.addr)
+		tr.connect(tr.addr)
 	case verb == "seat":
 		tr.connect(tr.ts.listen(tr.t, rest[0]-'0'))
 	case verb == "on":
