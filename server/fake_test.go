@@ -28,6 +28,7 @@ type fake struct {
 	fail    atomic.Pointer[error]
 	status  replica.Status
 	stats   replica.Stats
+	hang    chan struct{} // if not nil, Ready waits for it
 	// before, if not nil, is called before each Do, without the lock.
 	before func(cmds []fsm.Command)
 }
@@ -96,6 +97,9 @@ func (f *fake) Do(_ context.Context, client fsm.Client, cmds []fsm.Command) ([]f
 func (f *fake) Status() replica.Status { return f.status }
 
 func (f *fake) Ready() error {
+	if f.hang != nil {
+		<-f.hang
+	}
 	if err := f.unready.Load(); err != nil {
 		return *err
 	}
