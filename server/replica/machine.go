@@ -23,6 +23,7 @@ type machine struct {
 	sinceNum  int64          // entries likewise
 	weight    int64          // bytes of an average entry, as far as is known
 	waiters   []appliedWaiter
+	halted    error // why nothing is applied any more: see stop
 
 	applied  atomic.Uint64 // index of the last entry applied, of any kind
 	deadline atomic.Int64  // lease time at which the next lease ends, noDeadline if none
@@ -79,6 +80,10 @@ func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0
 func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	out := make([]any, len(logs))
 	for i, l := range logs {
+		if err := m.isHalted(); err != nil {
+			out[i] = err
+			continue
+		}
 		if l.Type == raft.LogConfiguration {
 			m.applyConfiguration(l)
 			continue
@@ -110,14 +115,24 @@ func (m *machine) applyCommand(l *raft.Log) any {
 }
 
 // stop ends the node at an entry that it can't apply: skipping it would make
-// replicas differ. Nothing is applied after it.
+// replicas differ. Nothing is applied after it and no snapshot is taken, while
+// the node closes either.
 func (m *machine) stop(l *raft.Log, err error) {
+	m.mu.Lock()
+	m.halted = err
+	m.mu.Unlock()
 	kind := "an entry too short to have a kind"
 	if len(l.Data) >= 2 {
 		kind = fmt.Sprintf("entry of version %d and kind %d", l.Data[0], l.Data[1])
 	}
 	m.node.fatal(fmt.Errorf("log index %d, term %d: %s can't be applied: %w", l.Index, l.Term, kind, err))
 	<-m.node.stop
+}
+
+func (m *machine) isHalted() error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.halted
 }
 
 // applyConfiguration tells the state who the members are.
