@@ -77,4 +77,19 @@ var mutants = []mutant{
 		find: "waited.Microseconds() >= got.Grant {", replace: "waited.Microseconds() >= 1000*got.Grant {",
 		pkg: "./server", run: "Test",
 	},
+	{
+		name: "read-without-confirmation", promise: "P5", file: "server/replica/reads.go",
+		find: "	if w != nil {\n		poke(n.gate.kick)", replace: "	if w != nil && term == 0 {\n		poke(n.gate.kick)",
+		pkg: "./server/replica", run: "TestAnswersHeldInSocketsDoNotConfirm",
+	},
+	{
+		name: "answers-of-another-run", promise: "P6", file: "fsm/origin.go",
+		find: "case b.Number <= o.last:", replace: "case b.Number+1 <= o.last:",
+		pkg: "./tests/sim", run: "TestLinearizableUnderFaults", flags: []string{"-args", "-runs", "200"},
+	},
+	{
+		name: "uncertain-counts-as-certain", promise: "P6", file: "server/replica/term.go",
+		find: "errors.Is(err, raft.ErrLeadershipTransferInProgress)", replace: "errors.Is(err, raft.ErrLeadershipLost)",
+		pkg: "./server/replica", run: "TestCutOffLeaderSaysUnknown|TestLeaderStops",
+	},
 }
