@@ -65,7 +65,8 @@ var gauges = []plainMetric{
 	{"redfence_connections", "Open client connections.", asFloat(func(r *reading) int { return r.server.connected() })},
 	{"redfence_connections_max", "How many client connections there may be.", asFloat(func(r *reading) int { return r.server.settings.maxClients() })},
 	{"redfence_listeners", "Connections that listen to channels.", asFloat(func(r *reading) int { return len(r.server.hub.audience()) })},
-	{"redfence_input_held_bytes", "Unfinished commands beyond what an idle connection keeps.", asFloat(func(r *reading) int64 { return r.server.inputHeld.Load() })},
+	{"redfence_output_held_bytes", "Messages that wait for clients to read them.", asFloat(func(r *reading) int64 { return r.server.outputHeld.Load() })},
+	{"redfence_input_held_bytes", "What clients make the node keep: unfinished commands, transactions, watched keys, channels.", asFloat(func(r *reading) int64 { return r.server.inputHeld.Load() })},
 }
 
 var counters = []plainMetric{

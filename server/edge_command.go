@@ -3,21 +3,46 @@ package server
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
 )
 
-// commandRows are the rows that clients can call, without subcommands.
-func commandRows() []*fsm.Spec {
-	var rows []*fsm.Spec
+// catalogue is the command table as clients see it. It never changes, so what
+// is said about all of it is put together once.
+type catalogue struct {
+	all  []*fsm.Spec            // rows that clients can call
+	rows []*fsm.Spec            // those without subcommands
+	subs map[string][]*fsm.Spec // subcommands by the container's name
+}
+
+var commands = sync.OnceValue(func() *catalogue {
+	c := &catalogue{subs: map[string][]*fsm.Spec{}}
 	for _, spec := range fsm.Table() {
-		if callable(spec) && !strings.Contains(spec.Name, "|") {
-			rows = append(rows, spec)
+		if !callable(spec) {
+			continue
+		}
+		c.all = append(c.all, spec)
+		if container, _, sub := strings.Cut(spec.Name, "|"); sub {
+			c.subs[container] = append(c.subs[container], spec)
+		} else {
+			c.rows = append(c.rows, spec)
 		}
 	}
-	return rows
-}
+	return c
+})
+
+var (
+	allDescriptions = sync.OnceValue(func() reply.Value {
+		var out []reply.Value
+		for _, spec := range commands().rows {
+			out = append(out, describeCommand(spec))
+		}
+		return reply.List(out...)
+	})
+	allDocs = sync.OnceValue(func() reply.Value { return docsOf(commands().rows) })
+)
 
 func callable(spec *fsm.Spec) bool {
 	return spec.Where != fsm.Absent && !strings.HasPrefix(spec.Name, "_")
@@ -32,15 +57,9 @@ func commandRow(name string) *fsm.Spec {
 	return spec
 }
 
-func command(*session, []string) reply.Value {
-	var out []reply.Value
-	for _, spec := range commandRows() {
-		out = append(out, describeCommand(spec))
-	}
-	return reply.List(out...)
-}
+func command(*session, []string) reply.Value { return allDescriptions() }
 
-func commandCount(*session, []string) reply.Value { return reply.Integer(int64(len(commandRows()))) }
+func commandCount(*session, []string) reply.Value { return reply.Integer(int64(len(commands().rows))) }
 
 func commandInfo(c *session, args []string) reply.Value {
 	if len(args) == 2 {
@@ -60,7 +79,7 @@ func commandInfo(c *session, args []string) reply.Value {
 // describeCommand is a row as COMMAND shows it.
 func describeCommand(spec *fsm.Spec) reply.Value {
 	var subs, keySpecs []reply.Value
-	for _, sub := range subcommands(spec) {
+	for _, sub := range commands().subs[spec.Name] {
 		subs = append(subs, describeCommand(sub))
 	}
 	if spec.First > 0 {
@@ -95,17 +114,6 @@ func describeKeys(spec *fsm.Spec) reply.Value {
 				reply.String("keystep"), reply.Integer(int64(spec.Step)),
 				reply.String("limit"), reply.Integer(0))),
 	)
-}
-
-// subcommands are the rows of a container.
-func subcommands(spec *fsm.Spec) []*fsm.Spec {
-	var subs []*fsm.Spec
-	for _, row := range fsm.Table() {
-		if strings.HasPrefix(row.Name, spec.Name+"|") && callable(row) {
-			subs = append(subs, row)
-		}
-	}
-	return subs
 }
 
 func setOf(elems ...reply.Value) reply.Value { return reply.Value{Kind: reply.Set, Elems: elems} }
@@ -169,13 +177,13 @@ func categories(spec *fsm.Spec) []string {
 }
 
 func commandDocs(_ *session, args []string) reply.Value {
-	rows := commandRows()
-	if len(args) > 2 {
-		rows = nil
-		for _, name := range args[2:] {
-			if spec := commandRow(name); spec != nil {
-				rows = append(rows, spec)
-			}
+	if len(args) == 2 {
+		return allDocs()
+	}
+	var rows []*fsm.Spec
+	for _, name := range args[2:] {
+		if spec := commandRow(name); spec != nil {
+			rows = append(rows, spec)
 		}
 	}
 	return docsOf(rows)
@@ -189,7 +197,7 @@ func docsOf(rows []*fsm.Spec) reply.Value {
 			reply.String("since"), reply.String(spec.Since),
 			reply.String("group"), reply.String(spec.Group),
 		)
-		if subs := subcommands(spec); len(subs) > 0 {
+		if subs := commands().subs[spec.Name]; len(subs) > 0 {
 			doc.Elems = append(doc.Elems, reply.String("subcommands"), docsOf(subs))
 		}
 		out.Elems = append(out.Elems, reply.String(spec.Name), doc)
@@ -220,8 +228,8 @@ func commandList(_ *session, args []string) reply.Value {
 		return errSyntax
 	}
 	var names []string
-	for _, spec := range fsm.Table() {
-		if callable(spec) && keep(spec) && (len(args) > 2 || !strings.Contains(spec.Name, "|")) {
+	for _, spec := range commands().all {
+		if keep(spec) && (len(args) > 2 || !strings.Contains(spec.Name, "|")) {
 			names = append(names, spec.Name)
 		}
 	}

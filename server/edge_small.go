@@ -1,12 +1,11 @@
 package server
 
 import (
-	"runtime"
 	"runtime/debug"
+	goruntime "runtime/metrics"
 	"slices"
 	"strings"
 
-	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
 )
 
@@ -21,11 +20,8 @@ func emptyList(*session, []string) reply.Value { return reply.List() }
 func help(_ *session, args []string) reply.Value {
 	container := strings.ToLower(args[0])
 	lines := []string{strings.ToUpper(container) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
-	for _, spec := range fsm.Table() {
-		name, sub, found := strings.Cut(spec.Name, "|")
-		if !found || name != container || spec.Where == fsm.Absent {
-			continue
-		}
+	for _, spec := range commands().subs[container] {
+		_, sub, _ := strings.Cut(spec.Name, "|")
 		lines = append(lines, strings.TrimRight(strings.ToUpper(sub)+" "+spec.Args, " "), "    "+spec.Summary)
 	}
 	out := make([]reply.Value, len(lines))
@@ -79,15 +75,25 @@ func memoryDoctor(c *session, _ []string) reply.Value {
 	return text("Hi, I can't find any memory issue in this node. Records are counted in INFO (used_memory_dataset).\n")
 }
 
+// memoryUsed is what objects take and what the process has from the system,
+// read without stopping it.
+func memoryUsed() (heap, resident uint64) {
+	samples := []goruntime.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+	}
+	goruntime.Read(samples)
+	return samples[0].Value.Uint64(), samples[1].Value.Uint64() - samples[2].Value.Uint64()
+}
+
 func memoryStats(c *session, _ []string) reply.Value {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
+	heap, resident := memoryUsed()
 	return reply.Pairs(
-		reply.String("total.allocated"), reply.Integer(int64(m.HeapAlloc)),
+		reply.String("total.allocated"), reply.Integer(int64(heap)),
 		reply.String("dataset.bytes"), reply.Integer(c.server.backend.Status().Memory),
-		reply.String("clients.normal"), reply.Integer(c.server.inputHeld.Load()),
-		reply.String("allocator.resident"), reply.Integer(int64(m.HeapSys)),
-		reply.String("system.total"), reply.Integer(int64(m.Sys)),
+		reply.String("clients.normal"), reply.Integer(c.server.inputHeld.Load()+c.server.outputHeld.Load()),
+		reply.String("allocator.resident"), reply.Integer(int64(resident)),
 	)
 }
 

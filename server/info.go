@@ -130,14 +130,13 @@ func infoClients(b *infoText) {
 }
 
 func infoMemory(b *infoText) {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	b.number("used_memory", int64(m.HeapAlloc))
-	b.text("used_memory_human", human(m.HeapAlloc))
-	b.number("used_memory_rss", int64(m.Sys-m.HeapReleased))
-	b.text("used_memory_rss_human", human(m.Sys-m.HeapReleased))
+	heap, resident := memoryUsed()
+	b.number("used_memory", int64(heap))
+	b.text("used_memory_human", human(heap))
+	b.number("used_memory_rss", int64(resident))
+	b.text("used_memory_rss_human", human(resident))
 	b.number("used_memory_dataset", b.status.Memory)
-	b.number("mem_clients_normal", b.server.inputHeld.Load())
+	b.number("mem_clients_normal", b.server.inputHeld.Load()+b.server.outputHeld.Load())
 	b.number("maxmemory", int64(b.server.cfg.MemoryMax))
 	b.text("maxmemory_human", human(b.server.cfg.MemoryMax))
 	b.text("maxmemory_policy", "noeviction")
