@@ -115,6 +115,16 @@ func (s *State) runCommands(b *Batch) []Answer {
 }
 
 func (s *State) runCommand(cmd *Command, client *Client) Answer {
+	start := s.mark()
+	a := s.runWhole(cmd, client)
+	if a.Value.Size() > ReplyMax {
+		s.undoTo(start)
+		return Answer{Value: errReplyTooLong, Cost: a.Cost}
+	}
+	return a
+}
+
+func (s *State) runWhole(cmd *Command, client *Client) Answer {
 	c := call{s: s, client: client, now: s.clock.now, wall: s.clock.wall}
 	if cmd.Exec != nil {
 		return c.exec(cmd)
@@ -213,5 +223,9 @@ func (s *State) Read(cmd *Command, client *Client, at At) Answer {
 	if !spec.ArityFits(len(cmd.Args)) {
 		return Answer{Value: WrongArity(spec.Name)}
 	}
-	return Answer{Value: spec.run(&c)}
+	v := spec.run(&c)
+	if v.Size() > ReplyMax {
+		return Answer{Value: errReplyTooLong}
+	}
+	return Answer{Value: v}
 }

@@ -41,6 +41,10 @@ var walkRows = []Spec{
 // that a walk for it can end.
 func (c *call) overBudget() bool { return c.budget != nil && c.budget.Exceeded() }
 
+// elementBytes is about what one key of a reply takes beside its text, which is
+// the record's.
+const elementBytes = 120
+
 // matcher matches many keys against one pattern, with one bound for all.
 type matcher struct {
 	c       *call
@@ -72,7 +76,7 @@ func runKeys(c *call) reply.Value {
 	keys := []string{}
 	c.db.keys.Scan(func(key string, r *record) bool {
 		if !r.gone(c.s.clock.now) && m.match(key) {
-			c.grow(len(key))
+			c.grow(elementBytes)
 			keys = append(keys, key)
 		}
 		return !m.spent()
@@ -190,7 +194,7 @@ func (c *call) scan(after string, o *scanOptions) (next string, keys []string, b
 		}
 		seen, last = seen+1, key
 		if !r.gone(c.s.clock.now) && (o.typeName == "" || o.typeName == kindNames[r.kind]) && m.match(key) {
-			c.grow(len(key))
+			c.grow(elementBytes)
 			keys = append(keys, key)
 		}
 		return !m.spent()
@@ -218,7 +222,6 @@ func runRandomKey(c *call) reply.Value {
 	for range randomTries {
 		at = int(c.s.draw() % uint64(n))
 		if key, r, ok := c.db.keys.GetAt(at); ok && !r.gone(c.s.clock.now) {
-			c.grow(len(key))
 			return reply.String(key)
 		}
 	}

@@ -126,7 +126,6 @@ func runLockInfo(c *call) reply.Value {
 	if ok {
 		tokenValue = reply.Integer(int64(token))
 	}
-	c.grow(len(r.key) + len(r.str))
 	return reply.Pairs(
 		reply.String("name"), reply.String(r.key),
 		reply.String("type"), reply.String(kindNames[r.kind]),

@@ -41,6 +41,10 @@ var scriptRows = []Spec{
 		Name: "script|flush", Arity: -2, Flags: NoScript, Where: Machine,
 		Group: "scripting", Since: "2.6.0", Args: "[ASYNC | SYNC]", Summary: "Remove all the scripts from the script cache", run: runScriptFlush,
 	},
+	{
+		Name: "script|help", Arity: 2, Flags: Read, Where: Machine,
+		Group: "scripting", Since: "5.0.0", Summary: "Show helpful text about the different subcommands", run: runScriptHelp,
+	},
 }
 
 // shaLen is the length of a SHA1 in hexadecimal.
@@ -115,3 +119,17 @@ func runScriptFlush(c *call) reply.Value {
 	c.s.scripts.init()
 	return reply.OK
 }
+
+const scriptHelp = `SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:
+EXISTS <sha1> [<sha1> ...]
+    Return information about the existence of the scripts in the script cache.
+FLUSH [ASYNC|SYNC]
+    Flush the Lua scripts cache of the cluster. Both modes are the same.
+KILL
+    Kill the currently executing Lua script: none ever is when this is read.
+LOAD <script>
+    Load a script into the scripts cache of the cluster without executing it.
+HELP
+    Prints this help.`
+
+func runScriptHelp(*call) reply.Value { return helpLines(scriptHelp) }

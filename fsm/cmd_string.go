@@ -46,7 +46,6 @@ func runGet(c *call) reply.Value {
 	case r == nil:
 		return reply.Null
 	}
-	c.grow(len(r.str))
 	return reply.String(r.str)
 }
 
@@ -54,7 +53,6 @@ func runMGet(c *call) reply.Value {
 	values := make([]reply.Value, len(c.args)-1)
 	for i, key := range c.args[1:] {
 		if r := c.find(key); r != nil && isString(r) {
-			c.grow(len(r.str))
 			values[i] = reply.String(r.str)
 		}
 	}
@@ -86,7 +84,6 @@ func runGetRange(c *call) reply.Value {
 		return reply.String("")
 	}
 	part := substring(r.str, start, end)
-	c.grow(len(part))
 	return reply.String(part)
 }
 

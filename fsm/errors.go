@@ -23,6 +23,7 @@ var (
 	errNoScript      = reply.Err("NOSCRIPT No matching script. Please use EVAL.")
 	errKeyTooLong    = reply.Err("ERR key exceeds the limit of 1048576 bytes")
 	errValueTooLong  = reply.Err("ERR string exceeds maximum allowed size (8388608 bytes)")
+	errReplyTooLong  = reply.Err("ERR reply exceeds the limit of 67108864 bytes")
 	errNoSuchSeat    = reply.Err("ERR this cluster has no such seat")
 	errHeldSeats     = reply.Err("ERR held through the seat ports")
 	errHeldShared    = reply.Err("ERR held through the shared port")

@@ -27,6 +27,10 @@ const (
 	KeptBytes    = 16 << 20
 	KeptReplyMax = 1 << 20
 
+	// ReplyMax bounds one command's reply as reply.Value.Size counts it: the same
+	// large value may be asked for a million times in one command.
+	ReplyMax = 64 << 20
+
 	// BatchBytes is how much a batch gathers; a larger single command is a batch of its own.
 	BatchBytes = 1 << 20
 

@@ -3,6 +3,7 @@ package fsm
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,5 +166,41 @@ func TestScriptWalksAreBounded(t *testing.T) {
 	}
 	if n := m.do("dbsize"); n.Int != 200_000 {
 		t.Errorf("%+v keys are left", n)
+	}
+}
+
+// TestReplyIsBounded: P8. A few bytes of a command must not make a reply that
+// fills a node's memory when it is spelled or sent on.
+func TestReplyIsBounded(t *testing.T) {
+	m := newMachine(t, 0)
+	m.one([]string{"set", "big", strings.Repeat("x", ValueMax)})
+	keys := strings.Fields(strings.Repeat("big ", 9))
+	want := "error: " + errReplyTooLong.Str
+	for _, args := range [][]string{
+		append([]string{"mget"}, keys...),
+		{"eval", "local s = string.rep('x',1000000) local t = {} for i = 1, 100 do t[i] = s end redis.call('set','k','v') return t", "0"},
+		{"eval", "local t = {} for i = 1, 10 do t[i] = redis.call('get','big') end return t", "0"},
+	} {
+		if got := m.one(args); got != want {
+			t.Errorf("%.80q: %.100s", args, got)
+		}
+	}
+	if got := m.do("exists k"); got.Int != 0 {
+		t.Error("a command whose reply was refused kept what it wrote")
+	}
+	x := &Exec{}
+	for range 10 {
+		x.Commands = append(x.Commands, Queued{Args: []string{"get", "big"}}, Queued{Args: []string{"incr", "n"}})
+	}
+	m.number++
+	res := m.apply(&Entry{Kind: Batches, Batches: []Batch{{
+		Origin: m.origin, Number: m.number, Clients: []Client{{}}, Commands: []Command{{Args: []string{"exec"}, Exec: x}},
+	}}})
+	if got := spelled(res.Batches[0].Answers[0].Value); got != want || m.do("exists n").Int != 0 {
+		t.Errorf("%.100s", got)
+	}
+	read := m.state.Read(&Command{Args: append([]string{"mget"}, keys...)}, &Client{}, At{})
+	if got := spelled(read.Value); got != want {
+		t.Errorf("%.100s", got)
 	}
 }

@@ -212,6 +212,7 @@ var absentRows = absentOf([]absence{
 	{"server", "subscribe to keyspace events instead", "monitor"},
 	{"server", "end the process with SIGTERM", "shutdown"},
 	{"server", "the version is in INFO", "lolwut"},
+	{"server", "a name is one lock on both kinds of port, database by database", "swapdb"},
 	{"server", "there is no module to load", "module|load module|loadex module|unload"},
 	{"server", "one password is for all clients", "acl|cat acl|deluser acl|dryrun acl|genpass acl|getuser acl|list acl|load acl|log acl|save acl|setuser"},
 	{"server", "latency is in the metrics", "latency|graph latency|histogram"},

@@ -33,7 +33,7 @@ var rules = map[string]rule{
 	"command|getkeysandflags": {"the table says of a key only whether it is read or written", sameKeys},
 	"config|set":              {"a setting that can't be changed: Redfence says why", sameFailure},
 	"acl|help":                help, "client|help": help, "command|help": help, "config|help": help, "latency|help": help,
-	"memory|help": help, "module|help": help, "pubsub|help": help, "slowlog|help": help,
+	"memory|help": help, "module|help": help, "pubsub|help": help, "script|help": help, "slowlog|help": help,
 	"ttl":         {"a time that runs, within the tolerance", closeTo(1000)},
 	"pttl":        {"a time that runs, within the tolerance", closeTo(1)},
 	"expiretime":  {"counted from now, within the tolerance", closeTo(1000)},

@@ -194,5 +194,5 @@ var scriptGenerators = map[string]generator{
 		args := []string{sha(d.of(lockScripts[:4])), strings.ToUpper(sha(d.of(lockScripts[:4]))), "zz"}
 		return args[:1+d.IntN(3)]
 	},
-	"script|flush": flushArgs,
+	"script|flush": flushArgs, "script|help": none,
 }

@@ -12,7 +12,7 @@ var tableDiffers = map[string]string{
 	"randomkey": "not readonly: what it draws comes with an entry of the log",
 	"cluster":   "no container: all its subcommands answer alike",
 	// Redis gives these no flag, but here they run beside the log as reads do.
-	"object|help": "reads nothing", "script|exists": "reads the cache", "time": "reads the clock",
+	"object|help": "reads nothing", "script|help": "reads nothing", "script|exists": "reads the cache", "time": "reads the clock",
 }
 
 // flagWords are the flags that mean the same in both.
