@@ -20,7 +20,8 @@ const (
 	UnauthBytesMax = 64 << 10
 
 	// ReadBufferMin is what a connection's input buffer begins with, and
-	// ReadBufferKept the most that an idle connection keeps.
+	// ReadBufferKept what it grows to for pipelines, and the most that an idle
+	// connection keeps.
 	ReadBufferMin  = 4 << 10
 	ReadBufferKept = 64 << 10
 	// InputBytesMax bounds what all connections of a node together hold: input
@@ -43,6 +44,8 @@ const (
 
 	// WriteChunk is how much of the replies is gathered for one write.
 	WriteChunk = 256 << 10
+	// WriteBufferKept is the most that an idle connection keeps for the next replies.
+	WriteBufferKept = 16 << 10
 	// UnreadMax and UnreadSoftMax bound what waits for a client that doesn't
 	// read: beyond the first its connection is closed at once, beyond the second
 	// after UnreadSoftTime.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -255,6 +256,30 @@ func TestUnfinishedCommandsAreBounded(t *testing.T) {
 		t.Errorf("beyond the bound the client was told %q", got)
 	}
 	ts.inputHeld.Store(0)
+}
+
+// A connection that was given a large command, and had a large reply, keeps
+// neither once it is idle.
+func TestIdleConnectionsKeepLittle(t *testing.T) {
+	ts := serveFake(t, Config{})
+	heap := func() int64 {
+		runtime.GC()
+		used, _ := memoryUsed()
+		return int64(used)
+	}
+	before := heap()
+	const size = 1 << 20
+	for range 100 {
+		p := dial(t, ts.addr)
+		p.write(fmt.Sprintf("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$%d\r\n%s\r\nGET k\r\n", size, strings.Repeat("x", size)))
+		p.read()
+		p.read()
+		p.br = nil
+	}
+	eventually(t, func() bool { return ts.inputHeld.Load() == 0 })
+	if grown := heap() - before; grown > 20*size {
+		t.Errorf("100 idle connections hold %d MiB", grown>>20)
+	}
 }
 
 // A command over the limit is read past and refused; the connection goes on.

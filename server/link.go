@@ -113,6 +113,11 @@ func (l *link) parse(reqs []request) ([]request, error) {
 		}
 		reqs = append(reqs, req)
 	}
+	// An idle connection must not keep its last commands alive.
+	clear(l.parsed[:cap(l.parsed)])
+	if cap(l.parsed) > 1024 {
+		l.parsed = nil
+	}
 	return reqs, l.fault
 }
 
@@ -144,14 +149,15 @@ func (l *link) fill() error {
 	return err
 }
 
-// room makes space for at least one byte. The buffer doubles as bytes come,
-// and goes back to what an idle connection keeps when it is empty.
+// room makes space for at least one byte. The buffer doubles as bytes come;
+// one that a long command made large goes when it is empty, one that pipelines
+// fill stays.
 func (l *link) room() error {
 	if l.start == l.end {
 		l.start, l.end = 0, 0
 		switch {
 		case len(l.buf) > ReadBufferKept:
-			l.resize(ReadBufferKept)
+			l.resize(ReadBufferMin)
 		case l.wide && len(l.buf) < ReadBufferKept:
 			l.resize(min(ReadBufferKept, len(l.buf)*4))
 		}

@@ -28,7 +28,7 @@ func (w *writer) flush() error {
 	if w.err == nil && len(w.buf) > 0 && w.send != nil {
 		w.err = w.send(w.buf)
 	}
-	if cap(w.buf) > WriteChunk {
+	if cap(w.buf) > WriteBufferKept {
 		w.buf = nil
 	}
 	w.buf = w.buf[:0]
