@@ -56,6 +56,11 @@ const (
 	scriptBudget     = 500_000
 	costTableEntries = 10_000
 
+	// A leader lingers for other nodes' next batches for at most a part of what the
+	// last commit took, and never longer than lingerMax.
+	lingerPart = 5
+	lingerMax  = 500 * time.Microsecond
+
 	// readRetryWait is how long a read waits before it asks the next leader.
 	readRetryWait = 20 * time.Millisecond
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -227,6 +228,7 @@ func (l *link) forward() {
 		case <-l.broken:
 			return
 		case <-l.ready:
+			runtime.Gosched() // those just answered may have more: let them put it into the same batch
 			for {
 				b := l.node.origin.take(l, fsm.BatchBytes)
 				if b == nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/redfence/redfence/fsm"
 )
@@ -24,6 +25,10 @@ type guest struct {
 	batches atomic.Int64 // submitted and not answered
 	reads   atomic.Int64
 	keys    atomic.Bool // it wants KeyChanged events
+
+	sent     atomic.Uint64 // batches that came from it
+	answered atomic.Int64  // when it was last answered, since the start of this node
+	prompt   atomic.Bool   // its last batch came soon after that: see linger
 }
 
 // guests are the open links of other nodes.
@@ -126,6 +131,7 @@ func (g *guest) submit(body []byte) error {
 		return errBadFrame // our own nodes never send so many
 	}
 	g.node.stats.BatchesForwarded.Add(1)
+	g.cameBack()
 	g.node.guests.own(b.Origin, g)
 	t := g.node.serving.Load()
 	if t == nil {
@@ -140,6 +146,7 @@ func (g *guest) submit(body []byte) error {
 // result sends what became of a batch.
 func (g *guest) result(res *fsm.BatchResult) {
 	g.settled()
+	g.answered.Store(int64(time.Since(g.node.started)))
 	size := 0
 	for i := range res.Answers {
 		size += res.Answers[i].Value.Size()

@@ -66,6 +66,7 @@ type flight struct {
 	origin uint64        // under which they were numbered
 	remote []remoteBatch // those of others
 	order  *order
+	began  time.Time
 }
 
 var errTermOver = errors.New("replica: the term is over")
@@ -106,8 +107,9 @@ func (t *term) run() {
 		case <-t.wake:
 		case o := <-orders:
 			t.propose(&flight{order: o}, &o.entry)
-		case <-landed:
+		case f := <-landed:
 			t.inflight--
+			t.linger(f)
 			runtime.Gosched() // those just answered may have more: let them put it into the same entry
 		case <-timer.C:
 		}
@@ -160,6 +162,7 @@ func (t *term) propose(f *flight, e *fsm.Entry) {
 		n.stats.CommandsProposed.Add(uint64(len(e.Batches[i].Commands)))
 	}
 	t.proposed = time.Now()
+	f.began = t.proposed
 	f.future = t.apply(e)
 	t.inflight++
 	t.flights <- f
