@@ -69,12 +69,15 @@ func (f *fake) stamp() fsm.Stamp {
 	return fsm.Stamp{Term: 1, Now: time.Since(f.start).Microseconds(), Wall: time.Now().UnixMicro()}
 }
 
-func (f *fake) Do(_ context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+func (f *fake) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
 	if f.before != nil {
 		f.before(cmds)
 	}
 	if err := f.fail.Load(); err != nil {
 		return nil, *err
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -88,6 +88,9 @@ const (
 	ErrorWordsMax = 128
 	ErrorWordMax  = 64
 
+	// FarewellTime is how long a Shutdown that may not wait waits for clients to
+	// read that their commands were given up.
+	FarewellTime = 200 * time.Millisecond
 	// ProbeTimeout is how long an answer of /readyz may take.
 	ProbeTimeout = time.Second
 )

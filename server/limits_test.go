@@ -332,25 +332,36 @@ func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// A Shutdown that may not wait ends what hangs.
+// A Shutdown that may not wait gives up what hangs: its client is told if the
+// backend notices, and is not waited for if it doesn't.
 func TestShutdownDoesNotHang(t *testing.T) {
 	ts := serveFake(t, Config{})
-	entered, release := make(chan struct{}), make(chan struct{})
+	entered, release := make(chan struct{}, 2), make(chan struct{})
 	defer close(release)
-	ts.fake.before = func([]fsm.Command) {
-		close(entered)
-		<-release
+	ts.fake.before = func(cmds []fsm.Command) {
+		entered <- struct{}{}
+		if cmds[0].Args[0] == "get" {
+			<-ts.ctx.Done()
+		} else {
+			<-release
+		}
 	}
-	p := dial(t, ts.addr)
+	p, q := dial(t, ts.addr), dial(t, ts.addr)
 	p.write("SET k v\r\n")
+	q.write("GET k\r\n")
+	<-entered
 	<-entered
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	if err := ts.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error("shutdown:", err)
 	}
-	p.closed()
-	ts.fake.before = nil
+	if got := p.closed(); got != "" {
+		t.Errorf("a command without an answer was answered %q", got)
+	}
+	if got := q.closed(); got != "-"+errClosed.Str+"\r\n" {
+		t.Errorf("a command that was given up was answered %q", got)
+	}
 }
 
 // Clients come over IPv6 and a unix socket, too; a socket's file that a dead

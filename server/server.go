@@ -199,9 +199,33 @@ func (s *Server) everySession() []*session {
 
 // Shutdown stops listening and reading, waits until what was read is answered,
 // and closes all connections. When ctx ends first, what is still in flight is
-// given up and answered as an unknown outcome, if the client still listens.
+// given up and its clients are told so, those that read within FarewellTime.
 func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.cancel()
+	ended := s.close()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+	}
+	s.cancel()
+	timer := time.NewTimer(FarewellTime)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		for _, c := range s.everySession() {
+			c.kill()
+		}
+	}
+	return ctx.Err()
+}
+
+// close begins the end: nothing new is accepted or read. The channel is closed
+// when all sessions have ended.
+func (s *Server) close() <-chan struct{} {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.closing.Store(true)
 	for ln := range s.listeners {
 		ln.Close()
@@ -209,21 +233,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, c := range s.sessions {
 		c.link.conn.SetReadDeadline(time.Unix(1, 0))
 	}
-	s.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
 		s.done.Wait()
 		close(ended)
 	}()
-	select {
-	case <-ended:
-		s.cancel()
-		return nil
-	case <-ctx.Done():
-	}
-	s.cancel()
-	for _, c := range s.everySession() {
-		c.kill()
-	}
-	return ctx.Err()
+	return ended
 }
