@@ -32,25 +32,31 @@ type tally struct {
 }
 
 func TestSameReplies(t *testing.T) {
-	redis, redfence := startRedis(t), startRedfence(t)
+	redis := startRedis(t)
+	redfence, seat := startRedfence(t)
 	seed := *seedFlag
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("seed %d; to repeat: go test -tags hashicorpmetrics ./tests/differential -run TestSameReplies -seed %d", seed, seed)
 	counts := &tally{rows: map[string]int{}, ruled: map[string]int{}}
-	counts.sequences(t, seed, redis.dial(t), redfence.dial(t))
+	counts.sequences(t, seed, redis.dial(t), redfence.dial(t), seat.dial(t))
 	if *onlyFlag >= 0 {
 		return
 	}
 	counts.streams(t, seed, redis, redfence)
 	counts.silences(t, seed, redis.dial(t), redfence.dial(t))
+	counts.dialogues(t, seed, redis, redfence)
 	counts.endings(t, seed, redis, redfence)
 	counts.report(t)
 }
 
+// seatEvery is how many sequences there are for one through a seat port: a seat
+// must be a Redis master like the shared port.
+const seatEvery = 5
+
 // sequences compares the sequences in which each command gets one reply.
-func (c *tally) sequences(t *testing.T, seed uint64, redis, redfence *conn) {
+func (c *tally) sequences(t *testing.T, seed uint64, redis, shared, seat *conn) {
 	from := rows()
 	for n := range *sequencesFlag {
 		if *onlyFlag >= 0 && n != *onlyFlag {
@@ -64,7 +70,13 @@ func (c *tally) sequences(t *testing.T, seed uint64, redis, redfence *conn) {
 		if err != nil {
 			t.Fatalf("redis-server, sequence %d: %v\n%s", n, err, shown(commands))
 		}
-		got, err := redfence.pipeline(commands)
+		through, other := shared, seat
+		if n%seatEvery == seatEvery-1 {
+			through, other = seat, shared
+		}
+		// No key of the other kind of port may be in the way.
+		other.clear(t)
+		got, err := through.pipeline(commands)
 		if err != nil {
 			t.Fatalf("redfence, sequence %d: %v\n%s", n, err, shown(commands))
 		}
@@ -73,28 +85,19 @@ func (c *tally) sequences(t *testing.T, seed uint64, redis, redfence *conn) {
 			t.Fatal("too many mismatches")
 		}
 	}
+	for _, conn := range []*conn{redis, shared, seat} {
+		conn.clear(t)
+	}
 }
 
 // compare compares one sequence's answers.
 func (c *tally) compare(t *testing.T, n int, commands [][]string, redis, redfence []answer) {
-	var queued [][]string // in a MULTI
+	var tx transaction
 	for i, args := range commands {
 		if *onlyFlag >= 0 {
 			t.Logf("%q -> %q %q", args, redis[i].raw, redfence[i].raw)
 		}
-		same := false
-		if len(queued) > 0 && strings.EqualFold(args[0], "exec") && len(redis[i].elems) == len(queued) {
-			same = c.sameAll(queued, redis[i].elems, redfence[i].elems)
-		} else {
-			same = c.same(args, &redis[i], &redfence[i])
-		}
-		switch {
-		case redis[i].raw == "+QUEUED\r\n":
-			queued = append(queued, args)
-		case !redis[i].isError():
-			queued = nil
-		}
-		if same {
+		if c.next(&tx, args, &redis[i], &redfence[i]) {
 			continue
 		}
 		c.failed++
@@ -102,6 +105,25 @@ func (c *tally) compare(t *testing.T, n int, commands [][]string, redis, redfenc
 			n, i, args, redis[i].raw, redfence[i].raw, shown(commands[:i]))
 		return // what follows differs because of it
 	}
+}
+
+// transaction is what a connection has queued in a MULTI.
+type transaction struct{ queued [][]string }
+
+// next compares the answers to a connection's next command.
+func (c *tally) next(tx *transaction, args []string, redis, redfence *answer) (same bool) {
+	if len(tx.queued) > 0 && strings.EqualFold(args[0], "exec") && len(redis.elems) == len(tx.queued) {
+		same = c.sameAll(tx.queued, redis.elems, redfence.elems)
+	} else {
+		same = c.same(args, redis, redfence)
+	}
+	switch {
+	case redis.raw == "+QUEUED\r\n":
+		tx.queued = append(tx.queued, args)
+	case !redis.isError():
+		tx.queued = nil
+	}
+	return same
 }
 
 // count counts a command and names its row.

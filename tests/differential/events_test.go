@@ -12,7 +12,8 @@ const eventSequences = 400
 
 // TestSameEvents compares the keyspace events of the same commands, in order.
 func TestSameEvents(t *testing.T) {
-	redis, redfence := newAudience(t, startRedis(t)), newAudience(t, startRedfence(t))
+	at, _ := startRedfence(t)
+	redis, redfence := newAudience(t, startRedis(t)), newAudience(t, at)
 	seed := *seedFlag
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())

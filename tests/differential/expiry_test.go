@@ -16,7 +16,8 @@ var leases = [][]string{
 // TestSameAfterExpiry compares what both answer when a lease has run out: each
 // is asked again and again until it says so, at most for a while.
 func TestSameAfterExpiry(t *testing.T) {
-	redis, redfence := startRedis(t).dial(t), startRedfence(t).dial(t)
+	at, _ := startRedfence(t)
+	redis, redfence := startRedis(t).dial(t), at.dial(t)
 	after := [][]string{
 		{"exec"}, {"exists", "lock"}, {"pttl", "lock"}, {"ttl", "lock"}, {"pexpire", "lock", "1000"}, {"persist", "lock"}, {"type", "lock"},
 		{"eval", "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) else return 0 end", "1", "lock", "token", "1000"},

@@ -73,10 +73,11 @@ func answers(network, addr string, within time.Duration) error {
 	}
 }
 
-// startRedfence starts one node as its users do.
-func startRedfence(t *testing.T) address {
+// startRedfence starts one node as its users do: its shared port and a seat's.
+func startRedfence(t *testing.T) (shared, seat address) {
 	t.Helper()
-	return address{"tcp", process.Start(t, 1).Nodes[0].Client}
+	node := process.Start(t, 1).Nodes[0]
+	return address{"tcp", node.Client}, address{"tcp", node.Seats[1]}
 }
 
 // memoryDir is where Linux has a file system in memory, memoryFree what must be

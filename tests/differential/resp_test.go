@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"testing"
 	"time"
 )
 
@@ -74,6 +75,14 @@ func (c *conn) pipeline(commands [][]string) ([]answer, error) {
 		answers[i] = a
 	}
 	return answers, nil
+}
+
+// clear ends a MULTI and removes all keys.
+func (c *conn) clear(t *testing.T) {
+	t.Helper()
+	if _, err := c.pipeline([][]string{{"reset"}, {"flushall"}}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // until reads answers up to the one that stop says is the last, or to the end
