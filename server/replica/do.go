@@ -45,7 +45,7 @@ func (n *Node) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([
 		return n.doReads(ctx, &client, cmds)
 	}
 	for i := range cmds {
-		if cmds[i].Size() > entryMax/2 {
+		if cmds[i].Size() > commandMax {
 			return nil, ErrTooLarge
 		}
 	}

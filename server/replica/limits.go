@@ -79,9 +79,10 @@ const (
 	linkSilenceMax = 4 * time.Second
 	linkRetryMin   = 20 * time.Millisecond
 	linkRetryMax   = 250 * time.Millisecond
-	// entryMax is the largest entry that the log takes, with room for its head; a
-	// command is refused before it gets near.
-	entryMax = 48 << 20
+	// entryMax is the largest batch that the leader takes from another node, safely
+	// below the 64 MiB that the log takes; commandMax is the largest command.
+	entryMax   = 48 << 20
+	commandMax = 40 << 20
 	// batchesPerLink bounds what a node may have waiting at the leader.
 	batchesPerLink = 64
 	readsPerLink   = 100_000

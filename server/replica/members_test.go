@@ -281,3 +281,33 @@ func TestNodesThatMoved(t *testing.T) {
 		return false
 	})
 }
+
+// A node that was away while another joined learns who that is from those whom
+// it knows, also when the newcomer leads.
+func TestNodeThatWasAwayMeetsANewLeader(t *testing.T) {
+	c := newCluster(t, 3)
+	away := c.another(c.leader())
+	c.stop(away)
+	cfg := testConfig(t, "n4", t.TempDir())
+	cfg.Join, cfg.RaftListen = c.cfgs[c.leader()].RaftListen, freeAddr(t)
+	c.cfgs = append(c.cfgs, cfg)
+	c.nodes = append(c.nodes, nil)
+	ready(t, c.start(3))
+	eventually(t, 10*time.Second, "n4 votes", func() bool {
+		votes, _ := voter(c.nodes[c.leader()], "n4")
+		return votes
+	})
+	for c.leader() != 3 {
+		// It may fail while the newcomer is a little behind.
+		_ = c.nodes[c.leader()].raft.Load().LeadershipTransferToServer("n4", "n4").Error()
+	}
+	do(t, c.nodes[3], "set", "k", "v")
+	n := c.start(away)
+	ready(t, n)
+	wantReply(t, do(t, n, "get", "k"), reply.String("v"))
+	eventually(t, 10*time.Second, "it has the log", func() bool {
+		h1, i1 := n.Hash()
+		h2, i2 := c.nodes[3].Hash()
+		return i1 == i2 && h1 == h2
+	})
+}
