@@ -42,7 +42,7 @@ const (
 	// what a KEYS or SCAN may: a pattern of many parts takes time that grows with
 	// the product of the lengths.
 	MatchStepsMax = 1 << 24
-	KeysStepsMax  = 1 << 28
+	KeysStepsMax  = 1 << 27
 
 	// ClientTextMax bounds each of a client's name, address and library.
 	ClientTextMax = 256

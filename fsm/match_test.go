@@ -64,6 +64,7 @@ func TestMatchIsBounded(t *testing.T) {
 	}
 }
 
+// TestKeysIsBounded: P8. Without the bound this takes minutes, with it about a second.
 func TestKeysIsBounded(t *testing.T) {
 	m := newMachine(t, 0)
 	for range 20 {
@@ -73,7 +74,7 @@ func TestKeysIsBounded(t *testing.T) {
 	if got := m.do("keys *" + strings.Repeat("a?", 5000) + "b"); got.Str != errPatternCost.Str {
 		t.Errorf("%+v", got)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
