@@ -29,7 +29,7 @@ func (n *Node) startRaft() error {
 		return err
 	}
 	if id := n.identity.get(); !history && id.Phase == phaseChosen {
-		if err := raft.BootstrapCluster(conf, s.logs, s.stable, s.snapshots, trans, founding(id.Founders)); err != nil {
+		if err := n.bootstrap(founding(id.Founders)); err != nil {
 			return err
 		}
 		history = true
@@ -52,6 +52,15 @@ func (n *Node) startRaft() error {
 	default:
 	}
 	return nil
+}
+
+// bootstrap writes what raft begins with, as raft.BootstrapCluster does, which
+// would refuse after a crash between its two steps.
+func (n *Node) bootstrap(c raft.Configuration) error {
+	if err := n.stores.stable.SetUint64([]byte("CurrentTerm"), 1); err != nil {
+		return err
+	}
+	return n.stores.logs.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(c)})
 }
 
 func (n *Node) raftConfig() *raft.Config {

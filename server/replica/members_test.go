@@ -311,3 +311,34 @@ func TestNodeThatWasAwayMeetsANewLeader(t *testing.T) {
 		return i1 == i2 && h1 == h2
 	})
 }
+
+// A crash while the first entries are written is no loss: the birth goes on.
+func TestCrashWhileBeingBorn(t *testing.T) {
+	cfg := testConfig(t, "n1", t.TempDir())
+	d, err := openDirectory(cfg.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := cfg
+	full.setDefaults()
+	ids, err := loadIdentity(d, &full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	founders := map[string]known{"n1": {Disk: ids.get().Disk}}
+	if err := ids.change(func(id *identity) {
+		id.Cluster, id.Phase, id.Seats, id.Founders = "c", phaseChosen, 3, founders
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.close()
+	editStores(t, cfg.Dir, LogStoreWAL, func(s *stores) error {
+		return s.stable.SetUint64([]byte("CurrentTerm"), 1)
+	})
+	n := start(t, cfg)
+	ready(t, n)
+	wantReply(t, do(t, n, "incr", "c"), reply.Integer(1))
+	if got := n.Status().Cluster; got != "c" {
+		t.Fatalf("born into %q", got)
+	}
+}

@@ -237,8 +237,15 @@ func (n *Node) checkUnbroken(first, last uint64, lost string) error {
 	return nil
 }
 
+// hasHistory says whether there is a log or a snapshot. A term alone is none: a
+// crash may have come between it and the first entry.
 func (n *Node) hasHistory() (bool, error) {
-	return raft.HasExistingState(n.stores.logs, n.stores.stable, n.stores.snapshots)
+	last, err := n.stores.logs.LastIndex()
+	if err != nil || last > 0 {
+		return last > 0, err
+	}
+	metas, err := n.stores.snapshots.List()
+	return len(metas) > 0, err
 }
 
 // begin waits until the node has a cluster, starts raft and all that goes with it.
@@ -248,7 +255,9 @@ func (n *Node) begin() {
 		n.fatal(err)
 		return
 	}
-	if !history && n.identity.get().Phase != phaseJoined {
+	if history || n.identity.get().Phase == phaseJoined {
+		n.tellIgnored()
+	} else {
 		n.restoring.Store(false) // nothing to replay: commands are told that there is no leader
 		if !n.enterCluster() {
 			return
@@ -271,6 +280,21 @@ func (n *Node) begin() {
 	n.spawn(n.takeSnapshots)
 	poke(n.roleDue)
 	poke(n.openDue)
+}
+
+// tellIgnored says which settings for a first start mean nothing any more.
+func (n *Node) tellIgnored() {
+	id := n.identity.get()
+	if n.cfg.Join != "" {
+		n.log.Info("--join is ignored: this directory belongs to a cluster", "cluster", id.Cluster)
+	}
+	members := n.roster.all()
+	for _, p := range n.cfg.Cluster {
+		if _, ok := members[p.ID]; !ok && len(members) > 0 {
+			n.log.Warn("the --cluster line names a node that is no member; the recorded membership decides",
+				"named", p.ID, "cluster", id.Cluster)
+		}
+	}
 }
 
 // fatal ends the node: what it says is logged and told to Config.Fatal, once.
