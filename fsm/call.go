@@ -213,7 +213,7 @@ type At struct {
 func (s *State) Read(cmd *Command, client *Client, at At) Answer {
 	spec := rowOf(cmd.Args)
 	if spec == nil || spec.Where != Machine || !spec.Has(Read) || spec.Has(Write) || spec.Has(Script) {
-		return Answer{Value: reply.Err("ERR internal error: '" + cmd.Args[0] + "' is no read")}
+		return Answer{Value: reply.Err("ERR internal error: not a read")}
 	}
 	shown := s.clock.at(at.Now, at.Wall, s.empty())
 	c := call{s: s, client: client, now: shown.now, wall: shown.wall, spec: spec, args: cmd.Args}

@@ -204,3 +204,49 @@ func TestReplyIsBounded(t *testing.T) {
 		t.Errorf("%.100s", got)
 	}
 }
+
+func TestLimitsOfKeysAndValues(t *testing.T) {
+	m := newMachine(t, 0)
+	for extra, want := range map[int]string{-1: "OK", 0: "OK", 1: "error: " + errKeyTooLong.Str} {
+		key := strings.Repeat("k", KeyMax+extra)
+		for _, args := range [][]string{{"set", key, "v"}, {"mset", "a", "v", key, "v"}, {"eval", "return redis.call('set',KEYS[1],'v')", "1", key}} {
+			got := m.one(args)
+			if extra > 0 && args[0] == "eval" {
+				got, _, _ = strings.Cut(got, " script: ")
+			}
+			if got != want {
+				t.Errorf("%s with a key of %d bytes over the limit: %s", args[0], extra, got)
+			}
+		}
+		m.one([]string{"set", "a", "v"})
+		m.one([]string{"flushall"})
+	}
+	for extra, want := range map[int]string{-1: "OK", 0: "OK", 1: "error: " + errValueTooLong.Str} {
+		if got := m.one([]string{"set", "k", strings.Repeat("v", ValueMax+extra)}); got != want {
+			t.Errorf("a value of %d bytes over the limit: %s", extra, got)
+		}
+	}
+	if got := m.one([]string{"append", "k", "vv"}); got != "error: "+errValueTooLong.Str {
+		t.Error(got)
+	}
+	if got := m.do("strlen k").Int; got < ValueMax-1 || got > ValueMax {
+		t.Errorf("strlen %d", got)
+	}
+}
+
+// TestNoArguments: P8. A command without a name can't come from a client; it
+// must not stop a machine that finds it in its log.
+func TestNoArguments(t *testing.T) {
+	m := newMachine(t, 0)
+	m.number++
+	res := m.apply(&Entry{Kind: Batches, Batches: []Batch{{
+		Origin: m.origin, Number: m.number, Clients: []Client{{}},
+		Commands: []Command{{Args: []string{"exec"}, Exec: &Exec{Commands: []Queued{{}, {DB: 99, Args: []string{"get", "k"}}}}}},
+	}}})
+	if got := spelled(res.Batches[0].Answers[0].Value); !strings.HasPrefix(got, "[error: ERR unknown command") {
+		t.Error(got)
+	}
+	if got := m.state.Read(&Command{}, &Client{}, At{}); !got.Value.IsError() {
+		t.Errorf("%+v", got)
+	}
+}

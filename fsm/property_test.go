@@ -1,0 +1,168 @@
+package fsm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// propertyWords are commands on a few keys, for properties that hold whatever is done.
+var propertyWords = [][]string{
+	{"set", "K", "v", "nx", "px", "500"}, {"set", "K", "V"}, {"set", "K", "V", "xx", "keepttl"}, {"set", "K", "V", "px", "300", "get"},
+	{"set", "K", "w", "ifeq", "v"}, {"setnx", "K", "V"}, {"getset", "K", "V"}, {"getdel", "K"}, {"getex", "K", "px", "200"}, {"append", "K", "V"},
+	{"setrange", "K", "2", "V"}, {"incr", "K"}, {"incrbyfloat", "K", "0.5"}, {"mset", "K", "V", "K", "V"}, {"msetnx", "K", "V", "K", "V"},
+	{"del", "K", "K"}, {"rename", "K", "K"}, {"renamenx", "K", "K"}, {"copy", "K", "K", "replace"}, {"copy", "K", "K", "db", "1"}, {"move", "K", "1"},
+	{"pexpire", "K", "100"}, {"pexpire", "K", "-1"}, {"persist", "K"}, {"expire", "K", "1", "gt"}, {"set", "K", "v", "pxat", "1"}, {"flushdb"},
+	{"eval", "redis.call('set',KEYS[1],ARGV[1],'px',50) return redis.call('incr',KEYS[2])", "2", "K", "K", "V"},
+	{"eval", "redis.call('select',1) redis.call('set',KEYS[1],ARGV[1]) error('x')", "1", "K", "V"},
+	{"eval", "redis.call('set',KEYS[1],'a') redis.call('del',KEYS[2]) while true do redis.call('rename',KEYS[1],KEYS[2]) redis.call('rename',KEYS[2],KEYS[1]) end", "2", "K", "K"},
+	{"delex", "K", "ifeq", "v"}, {"lock.info", "K"}, {"lock.token", "K"}, {"keys", "*"}, {"randomkey"}, {"publish", "K", "V"},
+}
+
+// smallBudget gives scripts a budget that is soon used up.
+func smallBudget(tb testing.TB) {
+	before := scriptLimits
+	scriptLimits.Instructions = 20_000
+	tb.Cleanup(func() { scriptLimits = before })
+}
+
+// propertyCommand draws one of them.
+func propertyCommand(rng *rand.Rand) []string {
+	args := append([]string{}, propertyWords[rng.IntN(len(propertyWords))]...)
+	for i := range args {
+		switch args[i] {
+		case "K":
+			args[i] = string(rune('a' + rng.IntN(4)))
+		case "V":
+			args[i] = fmt.Sprint(rng.IntN(5))
+		}
+	}
+	return args
+}
+
+// TestWhateverIsDone: P1, P3, P8, P9. After each entry no name is held through
+// both kinds of port, tokens have only risen, what is derived from the records is
+// as if it were counted anew, and no command ended in a fault.
+func TestWhateverIsDone(t *testing.T) {
+	smallBudget(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMachine(t, 3)
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		for range 60 {
+			m.pass(time.Duration(rng.IntN(80)) * time.Millisecond)
+			m.number++
+			b := Batch{Origin: m.origin, Number: m.number, Clients: []Client{{Name: "a"}, {Name: "b"}}}
+			for range 1 + rng.IntN(3) {
+				b.Commands = append(b.Commands, Command{Space: uint8(rng.IntN(4)), DB: uint8(rng.IntN(2)), Client: uint32(rng.IntN(2)), Args: propertyCommand(rng)})
+			}
+			tokens := m.state.Tokens()
+			res := m.apply(&Entry{Kind: Batches, Seed: rng.Uint64(), Batches: []Batch{b}})
+			if len(res.Faults) > 0 {
+				rt.Fatalf("%q: %+v", res.Faults, b.Commands)
+			}
+			if m.state.Tokens() < tokens {
+				rt.Fatalf("tokens went from %d to %d", tokens, m.state.Tokens())
+			}
+			checkState(rt, m.state)
+		}
+	})
+}
+
+// checkState counts anew what the state derives from its records.
+func checkState(t *rapid.T, s *State) {
+	var memory int64
+	deadlines, records := 0, 0
+	held := map[string]bool{}
+	for _, d := range s.databases {
+		d.keys.Scan(func(key string, r *record) bool {
+			memory += r.bytes()
+			records++
+			if r.deadline != never {
+				deadlines++
+			}
+			if r.token == 0 || r.token > s.tokens || key != r.key {
+				t.Fatalf("record %q has token %d of %d", key, r.token, s.tokens)
+			}
+			if name := fmt.Sprintf("%d/%s", d.num, key); d.space == SharedSpace {
+				held[name] = true
+			} else if held[name] && !r.gone(s.clock.now) && s.get(s.db(SharedSpace, d.num), key) != nil {
+				t.Fatalf("%s is held through both kinds of port", name)
+			}
+			return true
+		})
+	}
+	holders := 0
+	for _, h := range s.holders {
+		holders += h.records
+	}
+	if memory != s.memory || deadlines != s.deadlines.Len() || holders != records {
+		t.Fatalf("memory %d is %d, deadlines %d are %d, holders of %d records are of %d", s.memory, memory, s.deadlines.Len(), deadlines, records, holders)
+	}
+}
+
+// TestOverBudgetChangesNothing: whatever a script did before it passed its
+// budget is undone: records, tokens, leases.
+func TestOverBudgetChangesNothing(t *testing.T) {
+	smallBudget(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMachine(t, 1)
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		var calls strings.Builder
+		for range 20 {
+			m.one(propertyCommand(rng))
+		}
+		for range 12 {
+			args := propertyCommand(rng)
+			if args[0] == "eval" {
+				continue
+			}
+			calls.WriteString("redis.pcall('" + strings.Join(args, "','") + "') ")
+		}
+		tr := trace{m: m}
+		before, tokens := tr.keys(), m.state.Tokens()
+		got := m.one([]string{"eval", calls.String() + "while true do end", "0"})
+		if !strings.Contains(got, "budget") {
+			rt.Fatalf("%s: %s", calls.String(), got)
+		}
+		if after := tr.keys(); after != before || m.state.Tokens() != tokens {
+			rt.Fatalf("%s\nbefore:\n%s\nafter:\n%s", calls.String(), before, after)
+		}
+		checkState(rt, m.state)
+	})
+}
+
+// FuzzCommands: P8. Lines of words, as commands of one entry, on either kind of
+// port: none ends in a fault, and a replica that is restored agrees.
+func FuzzCommands(f *testing.F) {
+	for _, words := range propertyWords {
+		f.Add(strings.Join(words, "\t"))
+	}
+	smallBudget(f)
+	f.Add("setrange\tk\t9223372036854775807\tx\nincrbyfloat\tk\t1e4932\nscan\tk\tmatch\t[")
+	f.Fuzz(func(t *testing.T, text string) {
+		m := newMachine(t, 3)
+		for i, line := range strings.Split(text, "\n") {
+			args := strings.Split(line, "\t")
+			spec, _ := Resolve(args)
+			if spec == nil || spec.Where != Machine || i > 20 {
+				continue
+			}
+			args[0] = lower(args[0])
+			m.number++
+			m.pass(time.Millisecond)
+			res := m.apply(&Entry{Kind: Batches, Seed: 1, Batches: []Batch{{
+				Origin: m.origin, Number: m.number, Clients: []Client{{}}, Commands: []Command{{Space: uint8(i % 2), Args: args}},
+			}}})
+			if len(res.Faults) > 0 {
+				t.Fatalf("%q: %q", args, res.Faults)
+			}
+		}
+		if back := restored(t, m.state); back.Hash() != m.state.Hash() {
+			t.Fatal("a restored replica differs")
+		}
+	})
+}
