@@ -22,7 +22,6 @@ var snapshotWords = []string{
 func TestSnapshotChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMachine(t, 3)
-		other := m.state
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		for i := range 60 {
 			var commands []string
@@ -39,7 +38,7 @@ func TestSnapshotChangesNothing(t *testing.T) {
 				m.state = restored(t, m.state)
 			}
 		}
-		other = m.replay()
+		other := m.replay()
 		if m.state.Hash() != other.Hash() {
 			rt.Fatal("a replica that was restored and one that played the whole log differ")
 		}

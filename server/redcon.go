@@ -31,6 +31,5 @@ func parseCommand(raw []byte, scratch [][]byte) (args []string, rest [][]byte, o
 func appendStatus(b []byte, s string) []byte { return redcon.AppendString(b, s) }
 func appendBulk(b []byte, s string) []byte   { return redcon.AppendBulkString(b, s) }
 func appendInt(b []byte, n int64) []byte     { return redcon.AppendInt(b, n) }
-func appendArray(b []byte, n int) []byte     { return redcon.AppendArray(b, n) }
 func appendNull(b []byte) []byte             { return redcon.AppendNull(b) }
 func appendError(b []byte, s string) []byte  { return redcon.AppendError(b, s) }

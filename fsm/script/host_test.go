@@ -11,7 +11,6 @@ import (
 type mapHost struct {
 	data map[string]string
 	log  []string
-	nest int
 }
 
 func newHost() *mapHost { return &mapHost{data: map[string]string{}} }

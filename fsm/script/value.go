@@ -54,7 +54,8 @@ type builtin struct {
 	id   int64
 }
 
-type userdata struct{ id int64 }
+// userdata has a size, so that each has an address of its own.
+type userdata struct{ _ byte }
 
 var (
 	nilValue   = value{}
@@ -72,8 +73,6 @@ func boolean(b bool) value {
 	}
 	return falseValue
 }
-
-func (v *value) isNil() bool { return v.kind == kNil }
 
 // truthy: everything but nil and false.
 func (v *value) truthy() bool {

@@ -2,8 +2,6 @@ package replica
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,20 +10,6 @@ import (
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
 )
-
-func sizeOf(t *testing.T, dir string) (bytes int64) {
-	t.Helper()
-	err := filepath.Walk(dir, func(_ string, info os.FileInfo, err error) error {
-		if err == nil && !info.IsDir() {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes
-}
 
 // Promise 10: the log is cut by its bytes, and a node that was away gets a snapshot.
 func TestSnapshotsByBytesAndForLateNodes(t *testing.T) {

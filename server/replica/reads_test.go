@@ -70,11 +70,10 @@ func TestReadNeedsAMajority(t *testing.T) {
 
 // valve is a network whose dialed connections can be held in each direction.
 type valve struct {
-	mu       sync.Mutex
-	cond     *sync.Cond
-	reading  bool // bytes that come are let in
-	writing  bool // bytes that go are let out
-	dialOnly string
+	mu      sync.Mutex
+	cond    *sync.Cond
+	reading bool // bytes that come are let in
+	writing bool // bytes that go are let out
 }
 
 func newValve() *valve {
