@@ -86,7 +86,12 @@ func (p *port) serve() {
 func (p *port) greet(conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(helloTimeout))
 	theirs, version, err := readGreeting(conn)
-	<-p.greetings
+	known := false
+	defer func() {
+		if !known {
+			<-p.greetings
+		}
+	}()
 	if err != nil {
 		conn.Close()
 		return
@@ -101,6 +106,10 @@ func (p *port) greet(conn net.Conn) {
 		return
 	}
 	conn.SetDeadline(time.Time{})
+	if theirs.Code != kindControl { // whoever asks a question stays unknown
+		known = true
+		<-p.greetings
+	}
 	p.hand(conn, &theirs)
 }
 
