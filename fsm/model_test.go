@@ -233,20 +233,3 @@ func TestLimitsOfKeysAndValues(t *testing.T) {
 		t.Errorf("strlen %d", got)
 	}
 }
-
-// TestNoArguments: P8. A command without a name can't come from a client; it
-// must not stop a machine that finds it in its log.
-func TestNoArguments(t *testing.T) {
-	m := newMachine(t, 0)
-	m.number++
-	res := m.apply(&Entry{Kind: Batches, Batches: []Batch{{
-		Origin: m.origin, Number: m.number, Clients: []Client{{}},
-		Commands: []Command{{Args: []string{"exec"}, Exec: &Exec{Commands: []Queued{{}, {DB: 99, Args: []string{"get", "k"}}}}}},
-	}}})
-	if got := spelled(res.Batches[0].Answers[0].Value); !strings.HasPrefix(got, "[error: ERR unknown command") {
-		t.Error(got)
-	}
-	if got := m.state.Read(&Command{}, &Client{}, At{}); !got.Value.IsError() {
-		t.Errorf("%+v", got)
-	}
-}

@@ -49,9 +49,6 @@ func Resolve(args []string) (*Spec, reply.Value) {
 // rowOf finds the row for a command of the log: its name is in lower case, and
 // it may be one of those that are not for clients.
 func rowOf(args []string) *Spec {
-	if len(args) == 0 {
-		return nil
-	}
 	name := args[0]
 	if len(args) > 1 && containers[name] {
 		return byName[name+"|"+lower(args[1])]
@@ -60,9 +57,6 @@ func rowOf(args []string) *Spec {
 }
 
 func unknownCommand(args []string) reply.Value {
-	if len(args) == 0 {
-		return reply.Err("ERR unknown command ''")
-	}
 	var shown strings.Builder
 	for _, a := range args[1:] {
 		if shown.Len() >= shownMax {
