@@ -51,7 +51,7 @@ compat: build ## real lock libraries against one node and three
 
 .PHONY: differential
 differential: build redis ## the same commands to redis-server and to Redfence: SEED=
-	$(GOTEST) -timeout 20m -count=1 ./tests/differential $(if $(SEED),-seed $(SEED))
+	$(GOTEST) -timeout 20m -count=1 -v ./tests/differential $(if $(SEED),-seed $(SEED))
 
 # redis-server and redis-cli, from the system's packages.
 .PHONY: redis

@@ -25,16 +25,29 @@ func (a address) dial(t *testing.T) *conn {
 	return c
 }
 
+// redisVersion is the Redis whose answers Redfence gives.
+const redisVersion = "7.0"
+
+// without ends a test that can't be run here; where it must be, it fails.
+func without(t *testing.T, why string) {
+	t.Helper()
+	why += ": install the system's package to run this test"
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
 // startRedis starts a redis-server that keeps nothing and listens on a unix
 // socket in a directory of its own.
 func startRedis(t *testing.T) address {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is required: install the system's package")
-		}
-		t.Skip("no redis-server: install the system's package to run this test")
+		without(t, "no redis-server")
+	}
+	if out, err := exec.Command(path, "--version").Output(); err != nil || !strings.Contains(string(out), " v="+redisVersion+".") {
+		without(t, "redis-server is not "+redisVersion+", whose answers are the measure")
 	}
 	dir, err := os.MkdirTemp("", "differential")
 	if err != nil {
