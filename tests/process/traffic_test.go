@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -139,11 +140,17 @@ func (t *traffic) useLock(id int64, n *process.Node, conn *redis.Client, g *guar
 	token, err := conn.Do(ctx, "LOCK.TOKEN", g.name, value).Int64()
 	if err == nil {
 		t.sawToken(g, token)
-	} else if t.outcome(n, err) == executed && ctx.Err() == nil {
+	} else if !timedOut(err) && t.outcome(n, err) == executed && ctx.Err() == nil {
 		t.breach("%s has no token for its holder: %v", g.name, err)
 	}
 	g.user.Store(0)
 	t.giveBack(n, conn, g, value)
+}
+
+// timedOut says whether a command that had a limit of its own met it.
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 func (t *traffic) giveBack(n *process.Node, conn *redis.Client, g *guarded, value string) {
@@ -180,7 +187,7 @@ func (t *traffic) outcome(n *process.Node, err error) outcome {
 		return executed
 	case !errors.As(err, &reply):
 		t.mu.Lock()
-		fine := t.expected[n.ID] || errors.Is(err, context.DeadlineExceeded)
+		fine := t.expected[n.ID]
 		t.mu.Unlock()
 		if !fine {
 			t.breach("%s broke a connection: %v", n.ID, err)
