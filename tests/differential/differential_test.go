@@ -24,6 +24,16 @@ const timesEach = 30
 // mismatchesMax ends a run that goes wrong everywhere.
 const mismatchesMax = 20
 
+// seedOf is the seed of this run, told with the way to repeat it.
+func seedOf(t *testing.T) uint64 {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("seed %d; to repeat: go test -tags hashicorpmetrics ./tests/differential -run %s -seed %d", seed, t.Name(), seed)
+	return seed
+}
+
 // tally counts what was compared.
 type tally struct {
 	rows   map[string]int
@@ -34,13 +44,9 @@ type tally struct {
 func TestSameReplies(t *testing.T) {
 	redis := startRedis(t)
 	redfence, seat := startRedfence(t)
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d; to repeat: go test -tags hashicorpmetrics ./tests/differential -run TestSameReplies -seed %d", seed, seed)
+	seed := seedOf(t)
 	counts := &tally{rows: map[string]int{}, ruled: map[string]int{}}
-	counts.sequences(t, seed, redis.dial(t), redfence.dial(t), seat.dial(t))
+	counts.sequences(t, seed, *sequencesFlag, redis.dial(t), redfence.dial(t), seat.dial(t))
 	if *onlyFlag >= 0 {
 		return
 	}
@@ -56,9 +62,9 @@ func TestSameReplies(t *testing.T) {
 const seatEvery = 5
 
 // sequences compares the sequences in which each command gets one reply.
-func (c *tally) sequences(t *testing.T, seed uint64, redis, shared, seat *conn) {
+func (c *tally) sequences(t *testing.T, seed uint64, count int, redis, shared, seat *conn) {
 	from := rows()
-	for n := range *sequencesFlag {
+	for n := range count {
 		if *onlyFlag >= 0 && n != *onlyFlag {
 			continue
 		}

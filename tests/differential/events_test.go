@@ -3,7 +3,6 @@ package differential
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/redfence/redfence/fsm"
 )
@@ -14,11 +13,7 @@ const eventSequences = 400
 func TestSameEvents(t *testing.T) {
 	at, _ := startRedfence(t)
 	redis, redfence := newAudience(t, startRedis(t)), newAudience(t, at)
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d; to repeat: go test -tags hashicorpmetrics ./tests/differential -run TestSameEvents -seed %d", seed, seed)
+	seed := seedOf(t)
 	// FLUSHALL and FLUSHDB have no events in either; RANDOMKEY and what the edge
 	// answers have none.
 	from := slices.DeleteFunc(rows(), func(s *fsm.Spec) bool { return s.Where != fsm.Machine })
