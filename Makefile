@@ -37,7 +37,7 @@ UNIT = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/pr
 
 .PHONY: unit
 unit: ## the tests of each package, and the rules of tests/arch
-	$(GOTEST) -timeout 15m $(UNIT)
+	$(GOTEST) -p 1 -timeout 15m $(UNIT)
 
 export REDFENCE_BIN := $(CURDIR)/bin/redfence
 

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -150,16 +152,19 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// freeAddrs finds addresses that nobody listens on.
+// freeAddrs finds addresses that nobody listens on. Their ports are below those
+// that the system gives to outgoing connections, of which other tests make many.
 func freeAddrs(n int) ([]string, error) {
-	addrs := make([]string, n)
-	for i := range addrs {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+	var addrs []string
+	for range 1000 {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(20000)))
 		if err != nil {
-			return nil, err
+			continue
 		}
 		defer ln.Close()
-		addrs[i] = ln.Addr().String()
+		if addrs = append(addrs, ln.Addr().String()); len(addrs) == n {
+			return addrs, nil
+		}
 	}
-	return addrs, nil
+	return nil, errors.New("there are no free ports")
 }
