@@ -20,6 +20,7 @@ type call struct {
 	budget *script.Budget // of the script that called, or nil
 	grant  int64          // see Answer.Grant
 	cost   int64          // see Answer.Cost
+	walked int            // steps of the walks so far, at most KeysStepsMax
 	held   reply.Value    // why a write was refused by the other kind of port
 }
 
@@ -136,7 +137,9 @@ func (s *State) runWhole(cmd *Command, client *Client) Answer {
 	return Answer{Value: v, Grant: c.grant, Cost: c.cost}
 }
 
-// exec runs what a MULTI queued, if no watched key has changed.
+// exec runs what a MULTI queued, if no watched key has changed. Its commands
+// share one budget: an entry is applied whole, whatever else waits. A MULTI that
+// is over it is undone.
 func (c *call) exec(cmd *Command) Answer {
 	for i := range cmd.Exec.Watched {
 		w := &cmd.Exec.Watched[i]
@@ -145,6 +148,7 @@ func (c *call) exec(cmd *Command) Answer {
 			return Answer{Value: reply.NullArray}
 		}
 	}
+	start, size := c.s.mark(), 0
 	values := make([]reply.Value, len(cmd.Exec.Commands))
 	for i := range cmd.Exec.Commands {
 		q := &cmd.Exec.Commands[i]
@@ -153,6 +157,14 @@ func (c *call) exec(cmd *Command) Answer {
 			continue
 		}
 		values[i] = c.run(q.Args)
+		if size += values[i].Size(); size > ReplyMax {
+			c.s.undoTo(start)
+			return Answer{Value: errReplyTooLong, Cost: c.cost}
+		}
+		if c.cost > ExecInstructionsMax {
+			c.s.undoTo(start)
+			return Answer{Value: errExecCost, Cost: c.cost}
+		}
 	}
 	return Answer{Value: reply.List(values...), Grant: c.grant, Cost: c.cost}
 }

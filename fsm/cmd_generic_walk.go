@@ -11,11 +11,11 @@ import (
 
 var walkRows = []Spec{
 	{
-		Name: "keys", Arity: 2, Flags: Read, Where: Machine,
+		Name: "keys", Arity: 2, Flags: Read | Walks, Where: Machine,
 		Group: "generic", Since: "1.0.0", Args: "pattern", Summary: "Find all keys matching the given pattern", run: runKeys,
 	},
 	{
-		Name: "scan", Arity: -2, Flags: Read, Where: Machine,
+		Name: "scan", Arity: -2, Flags: Read | Walks, Where: Machine,
 		Group: "generic", Since: "2.8.0", Args: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Summary: "Incrementally iterate the keys space", run: runScan,
 	},
 	{
@@ -45,31 +45,36 @@ func (c *call) overBudget() bool { return c.budget != nil && c.budget.Exceeded()
 // the record's.
 const elementBytes = 120
 
-// matcher matches many keys against one pattern, with one bound for all.
+// visitSteps is what visiting a key costs beside matching it, in steps of the matcher.
+const visitSteps = 8
+
+// matcher matches many keys against one pattern, with one bound for all walks
+// of the command, of its script or of its MULTI.
 type matcher struct {
 	c       *call
 	pattern string
 	all     bool // "*", which Match would not match with the empty key
-	steps   int
 }
 
 func (c *call) matcher(pattern string) matcher {
-	return matcher{c: c, pattern: pattern, all: pattern == "*", steps: KeysStepsMax}
+	return matcher{c: c, pattern: pattern, all: pattern == "*"}
 }
 
 func (m *matcher) match(key string) bool {
-	m.c.spend(1)
-	if m.all {
-		return true
-	}
-	before := m.steps
-	ok := match(m.pattern, key, &m.steps)
-	m.c.spend((before - m.steps) / 8)
+	left := KeysStepsMax - m.c.walked
+	before := left
+	left -= visitSteps
+	ok := m.all || match(m.pattern, key, &left)
+	m.c.walked += before - left
+	m.c.spend(max(1, (before-left)/8))
 	return ok
 }
 
+// tooFar says that the walks have used up their bound.
+func (m *matcher) tooFar() bool { return m.c.walked >= KeysStepsMax }
+
 // spent says that the walk must end, because its bound or the calling script's is used up.
-func (m *matcher) spent() bool { return m.steps <= 0 || m.c.overBudget() }
+func (m *matcher) spent() bool { return m.tooFar() || m.c.overBudget() }
 
 func runKeys(c *call) reply.Value {
 	m := c.matcher(c.args[1])
@@ -81,7 +86,7 @@ func runKeys(c *call) reply.Value {
 		}
 		return !m.spent()
 	})
-	if m.steps <= 0 {
+	if m.tooFar() {
 		return errPatternCost
 	}
 	return reply.Strings(keys)
@@ -204,7 +209,7 @@ func (c *call) scan(after string, o *scanOptions) (next string, keys []string, b
 	} else {
 		c.db.keys.Ascend(after[1:], visit)
 	}
-	if m.steps <= 0 {
+	if m.tooFar() {
 		return "", nil, errPatternCost
 	}
 	return next, keys, reply.Value{}

@@ -30,6 +30,7 @@ var (
 	errUnknownScript = reply.Err("ERR Unknown Redis command called from script")
 	errScriptArity   = reply.Err("ERR Wrong number of args calling Redis command from script")
 	errNotInScript   = reply.Err("ERR This Redis command is not allowed from script")
+	errExecCost      = reply.Err("ERR the scripts of this MULTI exceeded their budget of 4000000 instructions together, nothing was changed")
 	errReadOnly      = reply.Err("ERR Write commands are not allowed from read-only scripts.")
 )
 

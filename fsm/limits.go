@@ -44,6 +44,10 @@ const (
 	MatchStepsMax = 1 << 24
 	KeysStepsMax  = 1 << 27
 
+	// ExecInstructionsMax is how many script instructions the commands of one MULTI
+	// may spend together: some 40 ms of every replica's time.
+	ExecInstructionsMax = 4_000_000
+
 	// ClientTextMax bounds each of a client's name, address and library.
 	ClientTextMax = 256
 

@@ -60,3 +60,38 @@ func TestScriptsLeaveNoTrace(t *testing.T) {
 		t.Error("the replicas' states differ")
 	}
 }
+
+// TestMultiHasOneBudget: P8. The scripts of one MULTI share a budget, and what is
+// over it changes nothing.
+func TestMultiHasOneBudget(t *testing.T) {
+	m := newMachine(t, 0)
+	exec := func(queue ...Queued) Answer {
+		b := m.batch("exec")
+		b.Commands[0].Exec = &Exec{Commands: queue}
+		return m.apply(&Entry{Kind: Batches, Batches: []Batch{b}}).Batches[0].Answers[0]
+	}
+	set := Queued{Args: []string{"set", "k", "v"}}
+	endless := Queued{Args: []string{"eval", "while true do end", "0"}}
+	queue := []Queued{set}
+	for range 2000 {
+		queue = append(queue, endless)
+	}
+	got := exec(queue...)
+	if got.Value.Str != errExecCost.Str || got.Cost > ExecInstructionsMax+scriptLimits.Instructions {
+		t.Errorf("2000 endless scripts: %.80q after %d instructions", got.Value.Str, got.Cost)
+	}
+	if !m.do("get k").IsNull() {
+		t.Error("what was undone is seen")
+	}
+	if got := exec(set, endless, set).Value; len(got.Elems) != 3 || got.Elems[2].Str != "OK" {
+		t.Errorf("one endless script among others: %+v", got)
+	}
+	m.do("set big " + strings.Repeat("x", 1<<20))
+	queue = nil
+	for range 100 {
+		queue = append(queue, Queued{Args: []string{"get", "big"}})
+	}
+	if got := exec(queue...).Value; got.Str != errReplyTooLong.Str {
+		t.Errorf("a hundred megabytes in one reply: %d elements", len(got.Elems))
+	}
+}

@@ -26,6 +26,7 @@ const (
 	MayReplicate                   // writes though it is no write of keys (PUBLISH, EVAL)
 	MovableKeys                    // keys can't be told from First, Last and Step
 	Script                         // runs a script: its cost is not known before
+	Walks                          // visits the whole keyspace: a node runs few of them at once
 )
 
 // Where says who executes a command.

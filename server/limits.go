@@ -9,6 +9,12 @@ import (
 // Limits of one node's edge. Nothing here decides what an entry does: the
 // machine's limits are in fsm/limits.go.
 const (
+	// WalksMax is how many commands that visit the whole keyspace (KEYS, SCAN) a
+	// node has under way at once, until their answers are written.
+	WalksMax = 2
+	// WalkWait is how long such a command waits for its turn.
+	WalkWait = 5 * time.Second
+
 	// InlineMax bounds a command typed by hand, and a line that announces a length.
 	InlineMax = 64 << 10
 	// BulkAnnouncedMax is the longest argument that may be announced, as in Redis.

@@ -59,8 +59,16 @@ func (c *session) submit(spec *fsm.Spec, args []string) {
 // become too much for one batch.
 func (c *session) add(spec *fsm.Spec, cmd fsm.Command, after func(fsm.Answer) reply.Value) {
 	size := cmd.Size()
-	if len(c.run.cmds) > 0 && c.run.size+size > RunBytesMax {
+	walks := spec.Has(fsm.Walks)
+	if len(c.run.cmds) > 0 && (walks || c.run.size+size > RunBytesMax) {
 		c.settle()
+	}
+	if walks && !c.inExec {
+		if !c.server.startWalk() {
+			c.answer(errTooBusy)
+			return
+		}
+		defer c.settleWalk()
 	}
 	c.run.slots = append(c.run.slots, slot{cmd: len(c.run.cmds), spec: spec, after: after, silent: c.quiet || c.skipping})
 	c.run.cmds = append(c.run.cmds, cmd)
@@ -96,10 +104,38 @@ func (c *session) settle() {
 		if !s.silent {
 			c.w.value(s.value)
 		}
+		s.value = reply.Value{}
+		if c.w.large() && c.w.flush() != nil {
+			c.closing = true
+		}
 	}
 	c.server.slow.note(c, r.cmds, took)
 	c.server.metrics.observe(took, len(r.cmds))
 	c.clearRun(err != nil)
+}
+
+// startWalk waits for its turn to visit the whole keyspace, and says whether it came.
+func (s *Server) startWalk() bool {
+	timer := time.NewTimer(WalkWait)
+	defer timer.Stop()
+	select {
+	case s.walks <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-s.ctx.Done():
+	}
+	return false
+}
+
+// settleWalk settles a run of one command that visits the whole keyspace. Its
+// answer is written before the next begins: it is large, and making it holds up
+// what others wait for.
+func (c *session) settleWalk() {
+	defer func() { <-c.server.walks }()
+	c.settle()
+	if c.w.flush() != nil {
+		c.closing = true
+	}
 }
 
 // clearRun makes the run empty and lets go of what it held. After a failure the

@@ -90,6 +90,7 @@ type Server struct {
 	hub        hub
 	trackers   trackers
 	keyEvents  keyEventsSwitch
+	walks      chan struct{} // holds one for each command that visits the whole keyspace
 	cursors    cursors
 	slow       slowLog
 	metrics    *metrics
@@ -103,7 +104,7 @@ func New(backend Backend, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		sessions: map[int64]*session{}, listeners: map[net.Listener]uint8{},
-		cfg: cfg, log: cfg.Log, backend: backend, elapsed: cfg.Elapsed,
+		walks: make(chan struct{}, WalksMax), cfg: cfg, log: cfg.Log, backend: backend, elapsed: cfg.Elapsed,
 		started: time.Now(),
 	}
 	if s.log == nil {

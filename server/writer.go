@@ -35,6 +35,9 @@ func (w *writer) flush() error {
 	return w.err
 }
 
+// large says that enough is spelled to be written before more is.
+func (w *writer) large() bool { return len(w.buf) >= WriteChunk && w.send != nil }
+
 // raw takes bytes that are spelled already.
 func (w *writer) raw(b []byte) { w.buf = append(w.buf, b...) }
 

@@ -42,6 +42,10 @@ const (
 	entriesPerMessage = 16
 	rpcTimeout        = 5 * time.Second
 	commitTimeout     = 50 * time.Millisecond
+	// instructionsPerByte is how many script instructions weigh as much as a byte
+	// of log when a snapshot is due: 64 MiB stand for some 5 s of scripts.
+	instructionsPerByte = 8
+
 	// trailingMin to trailingMax entries, by their weight, stay in the log behind a
 	// snapshot, so that a node that was away for a moment needs no snapshot.
 	trailingMin       = 64

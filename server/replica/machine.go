@@ -106,7 +106,7 @@ func (m *machine) applyCommand(l *raft.Log) any {
 	m.noteDeadline()
 	m.mu.Unlock()
 
-	m.finish(l)
+	m.finish(l, cost(&res))
 	m.node.deliver(l.Index, &res, keyEvents)
 	if kind := fsm.EntryKind(l.Data[1]); kind == fsm.RecordMember || kind == fsm.Birth {
 		m.node.membersChanged()
@@ -142,7 +142,7 @@ func (m *machine) applyConfiguration(l *raft.Log) {
 	m.state.SetMembership(ship)
 	m.ship = ship
 	m.mu.Unlock()
-	m.finish(l)
+	m.finish(l, 0)
 	m.node.membersChanged()
 }
 
@@ -168,14 +168,26 @@ func (m *machine) noteDeadline() {
 	}
 }
 
-// finish counts an applied entry and wakes who waits for it.
-func (m *machine) finish(l *raft.Log) {
+// cost is how many script instructions an entry spent.
+func cost(res *fsm.Result) (sum int64) {
+	for i := range res.Batches {
+		for j := range res.Batches[i].Answers {
+			sum += res.Batches[i].Answers[j].Cost
+		}
+	}
+	return sum
+}
+
+// finish counts an applied entry and wakes who waits for it. What scripts spent
+// counts towards the next snapshot as bytes of log do: a restart applies again
+// what came after it, and should not take longer for it than for the bytes.
+func (m *machine) finish(l *raft.Log, instructions int64) {
 	n := &m.node.stats
 	n.EntriesApplied.Add(1)
 	n.BytesApplied.Add(uint64(len(l.Data)))
 	m.mu.Lock()
 	m.applied.Store(l.Index)
-	m.sinceSnap += int64(len(l.Data)) + entryOverhead
+	m.sinceSnap += int64(len(l.Data)) + entryOverhead + instructions/instructionsPerByte
 	m.sinceNum++
 	if m.sinceSnap >= m.snapshotBytes {
 		poke(m.node.snapshotDue)
@@ -220,13 +232,13 @@ func (m *machine) waitApplied(index uint64, giveUp <-chan struct{}) bool {
 	}
 }
 
-// read answers lone reads from the state as applied.
+// read answers lone reads from the state as applied. The lock is taken for each
+// of them, so that entries come between: one client's long pipeline must not hold
+// up what others wait for.
 func (m *machine) read(client *fsm.Client, cmds []fsm.Command, at fsm.At) []fsm.Answer {
 	out := make([]fsm.Answer, len(cmds))
-	m.mu.RLock()
-	defer m.mu.RUnlock()
 	for i := range cmds {
-		out[i] = m.state.Read(&cmds[i], client, at)
+		m.look(func(s *fsm.State) { out[i] = s.Read(&cmds[i], client, at) })
 	}
 	return out
 }
