@@ -128,9 +128,9 @@ func TestThreeNodesServeEverywhere(t *testing.T) {
 		}
 	}
 	eventually(t, 5*time.Second, "equal machines", func() bool {
-		h1, i1 := c.nodes[0].Hash()
-		h2, i2 := c.nodes[1].Hash()
-		h3, i3 := c.nodes[2].Hash()
+		i1, h1 := c.nodes[0].StateHash()
+		i2, h2 := c.nodes[1].StateHash()
+		i3, h3 := c.nodes[2].StateHash()
 		return i1 == i2 && i2 == i3 && h1 == h2 && h2 == h3
 	})
 }

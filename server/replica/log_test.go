@@ -37,8 +37,8 @@ func TestSnapshotsByBytesAndForLateNodes(t *testing.T) {
 	c.start(late)
 	c.ready()
 	eventually(t, 10*time.Second, "it has caught up", func() bool {
-		h1, i1 := c.nodes[leader].Hash()
-		h2, i2 := c.nodes[late].Hash()
+		i1, h1 := c.nodes[leader].StateHash()
+		i2, h2 := c.nodes[late].StateHash()
 		return i1 == i2 && h1 == h2
 	})
 	if c.nodes[late].stats.SnapshotsLoaded.Load() == 0 || !missed {
@@ -129,4 +129,14 @@ func TestFeedWaitsForWhatIsMissing(t *testing.T) {
 	if got != "abcde" {
 		t.Fatalf("heard %q", got)
 	}
+}
+
+// Promise 10, and 8: what scripts cost counts as log does, so that a restart
+// does not repeat them all.
+func TestSnapshotsByWhatScriptsCost(t *testing.T) {
+	c := newCluster(t, 1, func(cfg *Config) { cfg.SnapshotBytes = 1 << 20 })
+	for range 40 { // 40,000,000 instructions, in some 10 kB of log
+		do(t, c.nodes[0], "eval", "while true do end", "0")
+	}
+	eventually(t, 10*time.Second, "a snapshot is taken", func() bool { return c.nodes[0].stats.Snapshots.Load() >= 2 })
 }

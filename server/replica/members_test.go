@@ -306,8 +306,8 @@ func TestNodeThatWasAwayMeetsANewLeader(t *testing.T) {
 	ready(t, n)
 	wantReply(t, do(t, n, "get", "k"), reply.String("v"))
 	eventually(t, 10*time.Second, "it has the log", func() bool {
-		h1, i1 := n.Hash()
-		h2, i2 := c.nodes[3].Hash()
+		i1, h1 := n.StateHash()
+		i2, h2 := c.nodes[3].StateHash()
 		return i1 == i2 && h1 == h2
 	})
 }

@@ -172,9 +172,3 @@ func (n *Node) SetKeyEvents(on bool) {
 func (n *Node) Snapshot() error {
 	return n.snapshot()
 }
-
-// Hash is the state's hash and the index up to which it is applied.
-func (n *Node) Hash() (hash [32]byte, index uint64) {
-	n.machine.look(func(s *fsm.State) { hash, index = s.Hash(), s.Applied() })
-	return hash, index
-}
