@@ -26,7 +26,7 @@ func (c *session) one(req *request) {
 		c.closing = true
 		return
 	}
-	spec, refusal := fsm.Resolve(args)
+	spec, refusal := resolve(args)
 	if spec == nil {
 		c.reject(fsm.Find(strings.ToLower(args[0])), refusal)
 		return

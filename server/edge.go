@@ -25,7 +25,7 @@ func init() {
 
 		"info": info, "role": role, "redfence|status": redfenceStatus, "redfence|hash": redfenceHash, "redfence|help": help,
 
-		"cluster": cluster, "readonly": noCluster, "readwrite": noCluster, "asking": noCluster,
+		"cluster": noCluster, "readonly": noCluster, "readwrite": noCluster, "asking": noCluster,
 
 		"multi": multi, "exec": exec, "discard": discard, "watch": watch, "unwatch": unwatch,
 

@@ -105,8 +105,9 @@ func (c *session) confirmation(kind int, verb string, name reply.Value) reply.Va
 	}}
 }
 
-// changeSubscriptions runs change under the hub's lock and sends what it says in
-// the same breath, behind all earlier replies.
+// changeSubscriptions runs change under the hub's lock and queues what it says in
+// the same breath, behind all earlier replies. execute sees that it goes out: a
+// connection that never subscribed has no pump.
 func (c *session) changeSubscriptions(change func() []reply.Value) reply.Value {
 	c.settle()
 	if !c.inExec && c.w.flush() != nil {
@@ -121,8 +122,11 @@ func (c *session) changeSubscriptions(change func() []reply.Value) reply.Value {
 	if c.inExec {
 		return said
 	}
-	if !c.quiet && !c.skipping && !c.out.push(spell(c.w.proto, said)) {
-		c.closing = true
+	if !c.quiet && !c.skipping {
+		c.pushed = true
+		if !c.out.push(spell(c.w.proto, said)) {
+			c.closing = true
+		}
 	}
 	return noReply
 }

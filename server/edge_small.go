@@ -3,7 +3,6 @@ package server
 import (
 	"runtime/debug"
 	goruntime "runtime/metrics"
-	"slices"
 	"strings"
 
 	"github.com/redfence/redfence/fsm/reply"
@@ -35,19 +34,6 @@ func help(_ *session, args []string) reply.Value {
 func subcommandSyntax(args []string) reply.Value {
 	return reply.Err("ERR unknown subcommand or wrong number of arguments for '" + args[1] + "'. Try " +
 		strings.ToUpper(args[0]) + " HELP.")
-}
-
-// clusterWords are the subcommands of CLUSTER that Redis 7.0 knows: with cluster
-// mode off they get one error, and others another.
-var clusterWords = strings.Fields("addslots addslotsrange bumpepoch count-failure-reports countkeysinslot delslots " +
-	"delslotsrange failover flushslots forget getkeysinslot info keyslot links meet myid nodes replicas replicate " +
-	"reset saveconfig set-config-epoch setslot shards slaves slots")
-
-func cluster(_ *session, args []string) reply.Value {
-	if slices.Contains(clusterWords, strings.ToLower(args[1])) {
-		return errCluster
-	}
-	return reply.Err("ERR unknown subcommand '" + args[1][:min(len(args[1]), 128)] + "'. Try CLUSTER HELP.")
 }
 
 func noCluster(*session, []string) reply.Value { return errCluster }

@@ -21,6 +21,7 @@ func clientTracking(c *session, args []string) reply.Value {
 	case refusal.IsError():
 		return refusal
 	case !on:
+		c.tellFirst()
 		c.stopTracking()
 		return reply.OK
 	case c.w.proto != 3:
@@ -78,6 +79,17 @@ func trackModeOf(args []string) (mode trackMode, refusal reply.Value) {
 	return mode, reply.Value{}
 }
 
+// tellFirst executes what came before and tells what it changed, before the
+// connection is not told any more.
+func (c *session) tellFirst() {
+	c.settle()
+	if c.track != nil {
+		c.flush()
+		c.server.trackers.release(c)
+		c.pushed = true
+	}
+}
+
 // stopTracking turns tracking off, if it is on.
 func (c *session) stopTracking() {
 	c.track, c.caching = nil, ""
@@ -105,7 +117,9 @@ func clientCaching(c *session, args []string) reply.Value {
 	}
 }
 
-// trackKeys remembers what a command is about to read, if the client asked for that.
+// trackKeys remembers what a command is about to read, if the client asked for
+// that. A read behind a write waits for it: what the write changes is told behind
+// its reply, and only a key that is remembered after that is told of again.
 func (c *session) trackKeys(spec *fsm.Spec, args []string) {
 	if c.track == nil || c.track.broadcast || c.track.optIn && c.caching != "yes" || c.caching == "no" {
 		return
@@ -113,8 +127,52 @@ func (c *session) trackKeys(spec *fsm.Spec, args []string) {
 	if !spec.Has(fsm.Read) && !spec.Has(fsm.Script) {
 		return
 	}
-	if keys, _, refusal := keysOf(args); !refusal.IsError() && len(keys) > 0 {
-		c.server.trackers.remember(c, keys)
+	keys, _, refusal := keysOf(args)
+	if refusal.IsError() || len(keys) == 0 {
+		return
+	}
+	if c.wrote {
+		c.settle()
+		c.wrote = false
+	}
+	c.server.trackers.remember(c, keys)
+}
+
+// tellBehind makes the reply to a command bring what the connection is told of
+// the command's own changes right behind it, as Redis does. What else it is told
+// comes behind all replies.
+func (c *session) tellBehind(spec *fsm.Spec, queue []queued, after func(fsm.Answer) reply.Value) func(fsm.Answer) reply.Value {
+	if c.track == nil || spec.Has(fsm.Read) && !spec.Has(fsm.Write) && !spec.Has(fsm.Script) {
+		return after
+	}
+	c.wrote = true
+	c.server.trackers.hold(c)
+	if c.quiet || c.skipping {
+		return after
+	}
+	keys, all := map[string]bool{}, false
+	for i := range queue {
+		q := &queue[i]
+		all = all || q.spec.Name == "flushall" || q.spec.Name == "flushdb"
+		if own, _, refusal := keysOf(q.args); !refusal.IsError() {
+			for _, key := range own {
+				keys[key] = true
+			}
+		}
+	}
+	return func(got fsm.Answer) reply.Value {
+		v := got.Value
+		if after != nil {
+			v = after(got)
+		}
+		if v.IsError() { // errors are counted by those who see them bare
+			return v
+		}
+		told := c.server.trackers.take(c, keys, all)
+		if len(told) == 0 {
+			return v
+		}
+		return reply.Value{Kind: several, Elems: append([]reply.Value{v}, told...)}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 )
 
 // Handler serves HTTP: /healthz (the process works, also without a leader and
@@ -52,14 +51,15 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 }
 
-// HTTPServer is an http.Server for Handler with bounds on what a client may keep busy.
+// HTTPServer is an http.Server for Handler with bounds on what a client may keep
+// busy. It should be given listeners of HTTPListener.
 func (s *Server) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           s.Handler(),
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: HTTPReadTimeout,
+		ReadTimeout:       HTTPReadTimeout,
+		WriteTimeout:      HTTPWriteTimeout,
+		IdleTimeout:       HTTPIdleTimeout,
 		MaxHeaderBytes:    64 << 10,
 	}
 }

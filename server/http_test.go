@@ -1,10 +1,15 @@
 package server
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,4 +95,56 @@ func TestMetrics(t *testing.T) {
 	if !strings.Contains(body, `redfence_errors_total{word="MY"} 1`) {
 		t.Error("a script's error is not counted")
 	}
+}
+
+// Connections of HTTP are bounded and end by themselves: who opens many and says
+// nothing can't take the node's file descriptors, nor the probes for long (promise 8).
+func TestHTTPConnectionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts, _ := servePipes(t, Config{})
+		lns := []*pipeListener{newPipeListener(), newPipeListener()}
+		h := ts.HTTPServer()
+		for _, ln := range lns {
+			go h.Serve(ts.HTTPListener(ln))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var open atomic.Int64
+		for i := range 3 * HTTPConnectionsMax {
+			go func() {
+				near, far := net.Pipe()
+				defer near.Close()
+				select {
+				case lns[i%2].conns <- far:
+					open.Add(1)
+					<-ctx.Done()
+				case <-ctx.Done():
+				}
+			}()
+		}
+		synctest.Wait()
+		if n := open.Load(); n > HTTPConnectionsMax {
+			t.Errorf("%d connections are open", n)
+		}
+		began := time.Now()
+		served := make(chan string)
+		go func() {
+			c := lns[0].dial()
+			defer c.Close()
+			io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+			line, _ := bufio.NewReader(c).ReadString('\n')
+			served <- line
+		}()
+		if line := <-served; line != "HTTP/1.1 200 OK\r\n" {
+			t.Errorf("a probe among silent connections: %q", line)
+		}
+		if took := time.Since(began); took > 4*HTTPReadTimeout {
+			t.Errorf("a probe among silent connections took %v", took)
+		}
+		cancel()
+		h.Close()
+		for _, ln := range lns {
+			ln.Close()
+		}
+		stop(t, ts)
+	})
 }

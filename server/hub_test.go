@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -130,4 +131,35 @@ func TestClientsSeeOneAnother(t *testing.T) {
 	eventually(t, func() bool { return ts.connected() == 1 })
 	p.want("CLIENT KILL TYPE normal SKIPME no", ":1\r\n")
 	p.closed()
+}
+
+// UNSUBSCRIBE is answered at once, also on a connection that never subscribed:
+// a client that waits for the reply sends nothing else.
+func TestUnsubscribeIsAnsweredAtOnce(t *testing.T) {
+	ts := serveFake(t, Config{})
+	for _, kind := range []string{"unsubscribe", "punsubscribe", "sunsubscribe"} {
+		p := dial(t, ts.addr)
+		word := fmt.Sprintf("$%d\r\n%s\r\n", len(kind), kind)
+		p.want(kind, "*3\r\n"+word+"$-1\r\n:0\r\n")
+		p.want(kind+" a", "*3\r\n"+word+"$1\r\na\r\n:0\r\n")
+		p.do("HELLO 3")
+		p.want(kind, ">3\r\n"+word+"_\r\n:0\r\n")
+		p.write("CLIENT REPLY SKIP\r\n" + kind + "\r\nPING\r\n")
+		if got := p.read(); got != "+PONG\r\n" {
+			t.Errorf("%s that was to be silent: %q", kind, got)
+		}
+	}
+}
+
+// What a client subscribed to is confirmed before its connection ends.
+func TestSubscribeIsConfirmedBeforeTheEnd(t *testing.T) {
+	ts := serveFake(t, Config{})
+	for range 100 {
+		p := dial(t, ts.addr)
+		p.write("SUBSCRIBE a\r\n")
+		p.c.(*net.TCPConn).CloseWrite()
+		if got := p.closed(); got != "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n" {
+			t.Fatalf("told %q", got)
+		}
+	}
 }

@@ -67,8 +67,17 @@ const (
 	KeepAlive = time.Minute
 	// DefaultMaxClients is Redis's.
 	DefaultMaxClients = 10_000
-	// FilesKept is how many file descriptors stay free for raft, its stores and HTTP.
-	FilesKept = 64
+	// HTTPConnectionsMax bounds the connections of HTTP on all addresses together:
+	// what comes beyond waits in the system's queue. HTTPReadTimeout is how long a
+	// request may take to arrive, HTTPWriteTimeout its reply to be read, and
+	// HTTPIdleTimeout how long a connection may be silent between two.
+	HTTPConnectionsMax = 32
+	HTTPReadTimeout    = 5 * time.Second
+	HTTPWriteTimeout   = 30 * time.Second
+	HTTPIdleTimeout    = 20 * time.Second
+	// FilesKept is how many file descriptors stay free of Redis clients: for raft,
+	// its stores, listeners, and HTTP.
+	FilesKept = 64 + HTTPConnectionsMax
 	// AcceptBackoffMax is the longest pause after a failed accept.
 	AcceptBackoffMax = time.Second
 

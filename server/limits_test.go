@@ -219,6 +219,30 @@ func TestMaxClients(t *testing.T) {
 	dial(t, ts.addr).want("PING", "+PONG\r\n")
 }
 
+// Connections of all ports and of the unix socket count together.
+func TestMaxClientsCountsAllPorts(t *testing.T) {
+	ts := serveFake(t, Config{MaxClients: 3})
+	path := filepath.Join(t.TempDir(), "s.sock")
+	ln, err := Listen("unix:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go ts.Serve(ln, fsm.SharedSpace)
+	at := []struct{ network, addr string }{{"tcp", ts.addr}, {"tcp", ts.listen(t, 1)}, {"unix", path}}
+	for _, want := range []string{"+PONG\r\n", "-ERR max number of clients reached\r\n"} {
+		for _, a := range at {
+			c, err := net.Dial(a.network, a.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			c.SetDeadline(time.Now().Add(10 * time.Second))
+			io.WriteString(c, "PING\r\n")
+			expect(t, c, want)
+		}
+	}
+}
+
 // eventually polls a condition that becomes true soon.
 func eventually(t *testing.T, cond func() bool) {
 	t.Helper()

@@ -238,3 +238,20 @@ func TestCursorsAreBounded(t *testing.T) {
 		t.Errorf("cursors take %d bytes", c.bytes)
 	}
 }
+
+// A HELLO in a MULTI changes how EXEC's later replies are spelled, not the earlier ones, as in Redis.
+func TestHelloInTransaction(t *testing.T) {
+	ts := serveFake(t, Config{})
+	p := dial(t, ts.addr)
+	const two, three = "*2\r\n$9\r\ndatabases\r\n$2\r\n16\r\n", "%1\r\n$9\r\ndatabases\r\n$2\r\n16\r\n"
+	p.want("MULTI", "+OK\r\n")
+	for _, line := range []string{"CONFIG GET databases", "GET k", "HELLO 3", "CONFIG GET databases", "GET k", "HELLO 2", "GET k"} {
+		p.want(line, "+QUEUED\r\n")
+	}
+	got := p.do("EXEC")
+	begin, end := "*7\r\n"+two+"$-1\r\n%8\r\n", "$-1\r\n"
+	if middle := three + "_\r\n*16\r\n"; !strings.HasPrefix(got, begin) || !strings.Contains(got, middle) || !strings.HasSuffix(got, end) {
+		t.Errorf("EXEC: %q", got)
+	}
+	p.want("CONFIG GET databases", two)
+}

@@ -52,7 +52,7 @@ func (c *session) submit(spec *fsm.Spec, args []string) {
 		after = func(got fsm.Answer) reply.Value { return a.after(c, &cmd, got.Value) }
 	}
 	c.trackKeys(spec, args)
-	c.add(spec, cmd, after)
+	c.add(spec, cmd, c.tellBehind(spec, []queued{{spec, args}}, after))
 }
 
 // add puts a command into the run, and sends what is there first if it would

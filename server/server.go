@@ -94,6 +94,7 @@ type Server struct {
 	cursors    cursors
 	slow       slowLog
 	metrics    *metrics
+	httpPlaces chan struct{} // has an element for each connection of HTTP
 }
 
 // New makes a Server in front of backend. It serves nothing before Serve.
@@ -105,7 +106,7 @@ func New(backend Backend, cfg Config) (*Server, error) {
 	s := &Server{
 		sessions: map[int64]*session{}, listeners: map[net.Listener]uint8{},
 		walks: make(chan struct{}, WalksMax), cfg: cfg, log: cfg.Log, backend: backend, elapsed: cfg.Elapsed,
-		started: time.Now(),
+		started: time.Now(), httpPlaces: make(chan struct{}, HTTPConnectionsMax),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

@@ -42,6 +42,8 @@ type session struct {
 	inExec        bool // the edge's share of a transaction is being executed
 	closing       bool // after the replies that are due
 	pumping       bool // out.pump runs
+	pushed        bool // replies to what is being executed are in out
+	wrote         bool // while it tracks: the run may have a write
 	track         *trackMode
 	caching       string // "yes" or "no" after CLIENT CACHING
 	tx            transaction
@@ -151,11 +153,21 @@ func (c *session) execute(reqs []request) {
 		c.one(&reqs[i])
 	}
 	c.settle()
-	if c.w.flush() != nil {
-		c.closing = true
-	}
+	c.flush()
 	if c.track != nil {
 		c.server.trackers.release(c)
+	}
+}
+
+// flush writes the replies that are gathered and waits for those that are in out.
+func (c *session) flush() {
+	err := c.w.flush()
+	if c.pushed && err == nil {
+		c.pushed = false
+		err = c.out.send(nil)
+	}
+	if err != nil {
+		c.closing = true
 	}
 }
 

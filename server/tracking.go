@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,8 @@ import (
 //
 // A key is remembered before its read is sent, and while the reply is not
 // written what is to be told waits behind it: else a client could take the
-// reply for newer than the change. It is safe for concurrent use and never
+// reply for newer than the change. While a connection's own write is under way it
+// waits, too: take puts it behind the reply to that. It is safe for concurrent use and never
 // waits for a client.
 type trackers struct {
 	mu    sync.Mutex
@@ -131,6 +133,34 @@ func (t *trackers) release(c *session) {
 		c.out.push(spell(3, v))
 	}
 	own.held = nil
+}
+
+// hold makes what is to be told to c wait until release.
+func (t *trackers) hold(c *session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if own := t.all[c]; own != nil {
+		own.holding = true
+	}
+}
+
+// take hands out what waits to be told of the keys, and with all that everything went.
+func (t *trackers) take(c *session, keys map[string]bool, all bool) (told []reply.Value) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	own := t.all[c]
+	if own == nil || own.mode.broadcast {
+		return nil
+	}
+	own.held = slices.DeleteFunc(own.held, func(v reply.Value) bool {
+		names := v.Elems[1]
+		if names.Kind == reply.Nil && all || len(names.Elems) == 1 && keys[names.Elems[0].Str] {
+			told = append(told, v)
+			return true
+		}
+		return false
+	})
+	return told
 }
 
 // changed takes events of the machine. One change of a key can be several

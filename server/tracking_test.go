@@ -154,3 +154,35 @@ func TestTrackingHoldsPushes(t *testing.T) {
 		t.Errorf("then came %q", got)
 	}
 }
+
+// A connection is told of its own change right behind the reply to it, as Redis
+// does, whatever follows in the pipeline; a read behind the change is told of again.
+func TestTrackingTellsOwnChanges(t *testing.T) {
+	ts := serveFake(t, Config{})
+	const all = ">2\r\n$10\r\ninvalidate\r\n_\r\n"
+	for _, c := range []struct {
+		commands string
+		replies  []string
+	}{
+		{"SET k 1|PING", []string{"+OK\r\n", invalid("k"), "+PONG\r\n"}},
+		{"SET k 2|CLIENT TRACKINGINFO|CLIENT TRACKING OFF", []string{"+OK\r\n", invalid("k"), "%3\r\n$5\r\nflags\r\n~1\r\n$2\r\non\r\n$8\r\nredirect\r\n:0\r\n$8\r\nprefixes\r\n*0\r\n", "+OK\r\n"}},
+		{"SET k 3|GET k|SET k 4|PING", []string{"+OK\r\n", invalid("k"), "$1\r\n3\r\n", "+OK\r\n", invalid("k"), "+PONG\r\n"}},
+		{"MULTI|SET k 5|GET k|EXEC|PING", []string{"+OK\r\n", "+QUEUED\r\n", "+QUEUED\r\n", "*2\r\n+OK\r\n$1\r\n5\r\n", invalid("k"), "+PONG\r\n"}},
+		{"EVAL \"return redis.call('del',KEYS[1])\" 1 k|PING", []string{":1\r\n", invalid("k"), "+PONG\r\n"}},
+		{"FLUSHDB|PING", []string{"+OK\r\n", all, "+PONG\r\n"}},
+		{"CLIENT REPLY SKIP|SET k 6|CLIENT TRACKING OFF", []string{invalid("k"), "+OK\r\n"}},
+		{"SET k 7|HELLO 2", []string{"+OK\r\n", invalid("k")}},
+		{"SET other 7|DEL nosuch|SET k 8 NX|PING", []string{"+OK\r\n", ":0\r\n", "_\r\n", "+PONG\r\n"}},
+	} {
+		dial(t, ts.addr).do("SET k 0")
+		p := tracker(t, ts, "")
+		p.want("GET k", "$1\r\n0\r\n")
+		p.write(strings.ReplaceAll(c.commands, "|", "\r\n") + "\r\n")
+		for i, want := range c.replies {
+			if got := p.read(); got != want {
+				t.Errorf("%s: reply %d is %q, want %q", c.commands, i, got, want)
+			}
+		}
+		p.c.Close()
+	}
+}

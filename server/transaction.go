@@ -155,12 +155,13 @@ func exec(c *session, _ []string) reply.Value {
 	if len(cmd.Exec.Commands) == 0 && len(cmd.Exec.Watched) == 0 {
 		return c.mergeExec(tx.queued, refusals, nil)
 	}
-	c.add(fsm.Find("exec"), cmd, func(got fsm.Answer) reply.Value {
+	spec := fsm.Find("exec")
+	c.add(spec, cmd, c.tellBehind(spec, tx.queued, func(got fsm.Answer) reply.Value {
 		if got.Value.Kind != reply.Array {
 			return got.Value
 		}
 		return c.mergeExec(tx.queued, refusals, got.Value.Elems)
-	})
+	}))
 	if edge {
 		c.settle() // a SELECT among it concerns what comes next
 	}
@@ -196,11 +197,13 @@ func (c *session) fillExec(e *fsm.Exec, queue []queued) map[int]reply.Value {
 	return refusals
 }
 
-// mergeExec puts the machine's replies and the edge's in their places.
+// mergeExec puts the machine's replies and the edge's in their places. What comes
+// before a HELLO is spelled in the protocol of that moment, as in Redis.
 func (c *session) mergeExec(queue []queued, refusals map[int]reply.Value, fromMachine []reply.Value) reply.Value {
 	values := make([]reply.Value, 0, len(queue))
 	c.inExec = true
 	defer func() { c.inExec = false }()
+	proto, plain := c.w.proto, 0
 	for i := range queue {
 		q := &queue[i]
 		c.server.stats.of(q.spec).calls.Add(1)
@@ -209,6 +212,12 @@ func (c *session) mergeExec(queue []queued, refusals map[int]reply.Value, fromMa
 		case refused:
 		case q.spec.Where != fsm.Machine:
 			v = handlers[q.spec.Name](c, q.args)
+			if c.w.proto != proto {
+				for ; plain < len(values); plain++ {
+					values[plain] = reply.Value{Kind: spelled, Str: string(spell(proto, values[plain]))}
+				}
+				proto = c.w.proto
+			}
 		case len(fromMachine) == 0:
 			return errInternal
 		default:

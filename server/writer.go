@@ -11,6 +11,11 @@ import (
 // leaves this package.
 const several reply.Kind = 255
 
+// spelled is the kind of a Value whose Str is a reply as it goes out, for one
+// that is in another protocol than what comes behind it. It never leaves this
+// package.
+const spelled reply.Kind = 254
+
 var noReply = reply.Value{Kind: several}
 
 // writer spells Values in the protocol of one connection and gathers them for
@@ -57,6 +62,8 @@ func (w *writer) value(v reply.Value) {
 		w.buf = appendBulk(w.buf, v.Str)
 	case reply.Array:
 		w.elements('*', len(v.Elems), v.Elems)
+	case spelled:
+		w.buf = append(w.buf, v.Str...)
 	case several:
 		for i := range v.Elems {
 			w.value(v.Elems[i])

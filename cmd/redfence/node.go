@@ -137,7 +137,7 @@ func (n *node) serve(p *ports) {
 	}
 	for _, ln := range p.http {
 		go func() {
-			if err := n.http.Serve(ln); err != nil && err != http.ErrServerClosed {
+			if err := n.http.Serve(n.server.HTTPListener(ln)); err != nil && err != http.ErrServerClosed {
 				n.fail(err)
 			}
 		}()

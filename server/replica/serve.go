@@ -237,21 +237,21 @@ func (g *guest) info(body []byte) error {
 	return nil
 }
 
-// deliver takes what one entry came to, in log order: results to who waits for
-// them, events to who listens.
+// deliver takes what one entry came to, in log order: events to who listens,
+// results to who waits for them. Events go first: who is answered has been told.
 func (n *Node) deliver(index uint64, res *fsm.Result, keyEvents bool) {
-	for i := range res.Batches {
-		b := &res.Batches[i]
-		n.origin.resolve(b)
-		if g := n.guests.ofOrigin(b.Origin); g != nil {
-			g.result(b)
-		}
-	}
 	prev := n.feed.applied(index, res.Events)
 	if len(res.Events) > 0 && n.serving.Load() != nil {
 		push := eventsPush{prev, index, keyEvents, res.Events}
 		for _, g := range n.guests.list() {
 			g.out.send(frameEvents, func(b []byte) []byte { return appendEvents(b, &push) })
+		}
+	}
+	for i := range res.Batches {
+		b := &res.Batches[i]
+		n.origin.resolve(b)
+		if g := n.guests.ofOrigin(b.Origin); g != nil {
+			g.result(b)
 		}
 	}
 	n.complain(index, res)
