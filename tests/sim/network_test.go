@@ -271,7 +271,9 @@ func (s *stream) broadcast() {
 func (s *stream) shut(readErr, writeErr error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.readErr == nil {
+	// The end that the other side has announced may still wait behind a cut link;
+	// whoever closes his own side waits for nothing.
+	if s.readErr == nil || s.readErr == io.EOF {
 		s.readErr = readErr
 	}
 	if s.writeErr == nil {
