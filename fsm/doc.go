@@ -36,5 +36,6 @@
 // rule; record.go and keyspace.go are what a key is and the two places that change
 // one; origin.go is exactly once; seats.go is the rule of one name on two kinds
 // of port; table.go and the *Rows beside the commands' functions are the command
-// table; codec.go and snapshot.go are the bytes (docs/format.md).
+// table, and resolve.go finds a client's command in it; script_run.go runs a
+// script against the machine; codec.go and snapshot.go are the bytes (docs/format.md).
 package fsm

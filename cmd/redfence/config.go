@@ -91,8 +91,8 @@ func (c *config) bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.NoLeaderWait, "no-leader-wait", c.NoLeaderWait, "how long a command waits for a leader before CLUSTERDOWN; 1ms to 60s")
 	fs.StringVar(&c.PasswordFile, "password-file", c.PasswordFile, "file with the password that clients must give, or set REDFENCE_PASSWORD; empty for no password")
 	fs.IntVar(&c.MaxClients, "maxclients", c.MaxClients, "client connections at a time; 1 to 1000000")
-	fs.DurationVar(&c.Timeout, "timeout", c.Timeout, "closes a connection that is idle for so long; 0 for never")
-	fs.Var(&c.MaxMemory, "maxmemory", "bytes of records above which writes are refused with OOM; 0 for no limit")
+	fs.DurationVar(&c.Timeout, "timeout", c.Timeout, "closes a connection that is idle for so long; 0 for never, else at least 1s")
+	fs.Var(&c.MaxMemory, "maxmemory", "bytes of records above which writes are refused with OOM; 0 for no limit, else at least 1mb")
 	fs.StringVar(&c.KeyEvents, "notify-keyspace-events", c.KeyEvents, "keyspace events that this node publishes, with Redis's letters; empty for none")
 	fs.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json, on standard error")
 	fs.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
@@ -204,9 +204,9 @@ func (c *config) checkLimits() error {
 	case c.MaxClients < 1 || c.MaxClients > 1_000_000:
 		return fmt.Errorf("--maxclients %d: want 1 to 1000000", c.MaxClients)
 	case c.Timeout < 0 || c.Timeout > 0 && c.Timeout < time.Second:
-		return fmt.Errorf("--timeout %s: want 0 or at least 1s", c.Timeout)
+		return fmt.Errorf("--timeout %s: want 0 for never, or at least 1s", c.Timeout)
 	case c.MaxMemory != 0 && c.MaxMemory < 1<<20:
-		return fmt.Errorf("--maxmemory %s: want 0 or at least 1mb", c.MaxMemory.String())
+		return fmt.Errorf("--maxmemory %s: want 0 for no limit, or at least 1mb", c.MaxMemory.String())
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,7 +111,7 @@ func TestBadSettings(t *testing.T) {
 
 // TestUnknownKeys: a misspelt key must not be taken for one that is in force.
 func TestUnknownKeys(t *testing.T) {
-	for _, file := range []string{"nodeid: n1", "config: x", "listen: {a: b}", "node-id: n1\nnode-id: n2", "- a", "print-config: true"} {
+	for _, file := range []string{"nodeid: n1", "config: x", "listen: {a: b}", "node-id: [a]", "maxclients: [7]", "maxmemory: []", "listen: [[a]]", "node-id: n1\nnode-id: n2", "- a", "print-config: true"} {
 		if _, _, err := parse(t, nil, nil, file); err == nil {
 			t.Errorf("file %q is taken", file)
 		}
@@ -181,6 +182,31 @@ func TestAnnouncedAddresses(t *testing.T) {
 	for addr, host := range map[string]string{a.Client: "db1.example:", a.Seats[0]: "127.0.0.1:", a.Seats[1]: "db1.example:", a.HTTP: "db1.example:"} {
 		if !strings.HasPrefix(addr, host) || strings.HasSuffix(addr, ":0") {
 			t.Errorf("announced %s, want the host %s and the port that is open", addr, host)
+		}
+	}
+}
+
+// TestPortsNameTheirFlag: what can't be opened is told with the flag that asked for it.
+func TestPortsNameTheirFlag(t *testing.T) {
+	used, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
+	none := []string{"--listen=127.0.0.1:0", "--seats=none", "--http-listen=none"}
+	for flag, value := range map[string]string{
+		"listen": used.Addr().String(), "seats": used.Addr().String(), "http-listen": used.Addr().String(),
+		"unix-socket": filepath.Join(t.TempDir(), "no", "such", "folder"),
+	} {
+		c, _, err := parse(t, append(none, "--"+flag+"="+value), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := openPorts(&c); err == nil {
+			p.close()
+			t.Errorf("--%s %s was opened", flag, value)
+		} else if !strings.HasPrefix(err.Error(), "--"+flag+": ") {
+			t.Errorf("--%s %s: %v", flag, value, err)
 		}
 	}
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -35,8 +39,28 @@ func (o *operator) bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.passwordFile, "password-file", "", "file with the password, or set "+passwordVariable)
 }
 
+// checkAddr says whether the address could be one of a node.
+func (o *operator) checkAddr() error {
+	if path, unix := strings.CutPrefix(o.addr, "unix:"); unix {
+		if path == "" {
+			return errors.New(`"unix:" names no socket`)
+		}
+		return nil
+	}
+	if err := checkAddr(o.addr); err != nil {
+		return err
+	}
+	if _, port, _ := net.SplitHostPort(o.addr); strings.Trim(port, "0") == "" {
+		return fmt.Errorf("%q: nobody listens on port 0", o.addr)
+	}
+	return nil
+}
+
 // connect dials the node. The caller closes the client.
 func (o *operator) connect() (*redis.Client, error) {
+	if err := o.checkAddr(); err != nil {
+		return nil, usageError{fmt.Errorf("--addr: %w", err)}
+	}
 	var err error
 	if o.password, err = readPassword(o.passwordFile, os.LookupEnv); err != nil {
 		return nil, err
@@ -49,8 +73,8 @@ func (o *operator) connect() (*redis.Client, error) {
 func dial(o operator) *redis.Client {
 	redis.SetLogger(silent{})
 	network, addr := "tcp", o.addr
-	if len(addr) > 5 && addr[:5] == "unix:" {
-		network, addr = "unix", addr[5:]
+	if path, unix := strings.CutPrefix(o.addr, "unix:"); unix {
+		network, addr = "unix", path
 	}
 	return redis.NewClient(&redis.Options{
 		Network: network, Addr: addr, Password: o.password, Protocol: 3, MaxRetries: -1, DialerRetries: 1,
@@ -75,5 +99,9 @@ func (o *operator) ask(ctx context.Context, args ...any) (any, error) {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, operatorTimeout)
 	defer cancel()
-	return client.Do(ctx, args...).Result()
+	v, err := client.Do(ctx, args...).Result()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.addr, err)
+	}
+	return v, nil
 }

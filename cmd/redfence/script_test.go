@@ -137,7 +137,7 @@ func retry(ask func() (string, bool)) string {
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"serv"}, {"serve", "extra"}, {"serve", "--no-such-flag"}, {"serve", "--maxclients", "many"}, {"serve", "--log-level", "loud"},
-		{"serve", "--config", "no-such-file"}, {"status", "extra"}, {"version", "extra"},
+		{"serve", "--config", "no-such-file"}, {"status", "extra"}, {"status", "--addr", "x"}, {"status", "--addr", "x:y"}, {"status", "--addr", "h:0"}, {"status", "--addr", "unix:"}, {"version", "extra"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(context.Background(), args, strings.NewReader(""), &stdout, &stderr); code != exitUsage {

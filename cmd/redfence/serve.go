@@ -136,12 +136,15 @@ func openPorts(c *config) (*ports, error) {
 		}
 		return ln, nil
 	}
-	shared := append([]string(nil), c.Listen...)
-	if c.UnixSocket != "" {
-		shared = append(shared, "unix:"+c.UnixSocket)
-	}
-	for _, addr := range shared {
+	for _, addr := range c.Listen {
 		ln, err := open("listen", addr)
+		if err != nil {
+			return nil, err
+		}
+		p.clients = append(p.clients, port{ln, fsm.SharedSpace})
+	}
+	if c.UnixSocket != "" {
+		ln, err := open("unix-socket", "unix:"+c.UnixSocket)
 		if err != nil {
 			return nil, err
 		}

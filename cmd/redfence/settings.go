@@ -99,19 +99,20 @@ func fileLayer(fs *pflag.FlagSet, file string) (layer, error) {
 		return nil, usagef("%s: %v", file, err)
 	}
 	for name, node := range keys {
-		if flag := fs.Lookup(name); flag == nil || !isSetting(flag) {
+		flag := fs.Lookup(name)
+		if flag == nil || !isSetting(flag) {
 			return nil, usagef("%s:%d: there is no setting %q", file, node.Line, name)
 		}
-		if l[name], err = scalar(&node); err != nil {
+		if l[name], err = valueOf(flag, &node); err != nil {
 			return nil, usagef("%s:%d: %s: %v", file, node.Line, name, err)
 		}
 	}
 	return l, nil
 }
 
-// scalar turns a value of the file into the text that the flag would be given. A
-// list is the same as its items with commas between them.
-func scalar(node *yaml.Node) (string, error) {
+// valueOf turns a value of the file into the text that the flag would be given.
+// For a flag that takes several a list is its items with commas between them.
+func valueOf(flag *pflag.Flag, node *yaml.Node) (string, error) {
 	switch node.Kind {
 	case yaml.ScalarNode:
 		if node.Tag == "!!null" {
@@ -119,6 +120,11 @@ func scalar(node *yaml.Node) (string, error) {
 		}
 		return node.Value, nil
 	case yaml.SequenceNode:
+		switch flag.Value.(type) {
+		case *addrList, *peerList:
+		default:
+			return "", errors.New("want a plain value, not a list")
+		}
 		items := make([]string, len(node.Content))
 		for i, item := range node.Content {
 			if item.Kind != yaml.ScalarNode {

@@ -26,7 +26,7 @@ asks the leader for it, if it can be reached.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v, err := o.ask(cmd.Context(), "redfence", "status")
 			if err != nil {
-				return fmt.Errorf("%s: %w", o.addr, err)
+				return err
 			}
 			st := asMap(v)
 			if leader := leaderAddr(st); leader != "" {

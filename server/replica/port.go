@@ -184,9 +184,17 @@ type refusal struct {
 
 func (r *refusal) Error() string {
 	if r.mine {
-		return fmt.Sprintf("node %s at %s is refused: %s", r.node, r.addr, verdictText[r.code])
+		return fmt.Sprintf("%s is refused: %s", nodeAt(r.node, r.addr), verdictText[r.code])
 	}
-	return fmt.Sprintf("node %s at %s refused this node: %s", r.node, r.addr, verdictText[r.code])
+	return fmt.Sprintf("%s refused this node: %s", nodeAt(r.node, r.addr), verdictText[r.code])
+}
+
+// nodeAt names a node in a message; a node that joins knows only an address.
+func nodeAt(node, addr string) string {
+	if node == "" {
+		return "the node at " + addr
+	}
+	return "node " + node + " at " + addr
 }
 
 // dial connects to a node wherever it may be and exchanges greetings.
@@ -210,7 +218,7 @@ func (p *port) dial(ctx context.Context, kind byte, node string) (net.Conn, erro
 func (p *port) dialAddr(ctx context.Context, kind byte, node, addr string) (net.Conn, *greeting, error) {
 	conn, err := p.node.cfg.Dial(ctx, addr)
 	if err != nil {
-		return nil, nil, fmt.Errorf("node %s at %s: %w", node, addr, err)
+		return nil, nil, fmt.Errorf("%s: %w", nodeAt(node, addr), err)
 	}
 	if conn = p.track(conn, peerID{}); conn == nil {
 		return nil, nil, ErrClosed
@@ -234,7 +242,7 @@ func (p *port) dialAddr(ctx context.Context, kind byte, node, addr string) (net.
 		if errors.As(err, &r) && r.code != welcomeNotYet {
 			p.node.sayOften(err.Error())
 		}
-		return nil, nil, fmt.Errorf("node %s at %s: %w", node, addr, err)
+		return nil, nil, fmt.Errorf("%s: %w", nodeAt(node, addr), err)
 	}
 	conn.SetDeadline(time.Time{})
 	if kind != kindControl {
