@@ -340,7 +340,8 @@ func (n *Node) complain(index uint64, res *fsm.Result) {
 	if gap.Abs() < wallGapLogged || n.serving.Load() == nil || n.repeats.again("wall gap", wallGapLogEvery) {
 		return
 	}
-	n.log.Warn("the wall clock of this node is apart from the cluster's; leases don't depend on it, TIME and EXPIREAT do", "ahead", gap)
+	n.log.Warn("the cluster's wall time is apart from this node's clock: the cluster was down or without a leader for about so long, "+
+		"or a clock was set; no lease ends early by it; TIME and EXPIREAT catch up at 1 %, or at once while no key exists", "ahead", gap)
 }
 
 // Close stops the node. It does not hand leadership over; Handover does.
