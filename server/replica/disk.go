@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,13 +19,15 @@ const (
 	rosterFile   = "members.json" // what it knows of the others: roster.go
 	walDir       = "log"
 	boltLogFile  = "log.db"
-	stableFile   = "stable.db"
+	stableFile   = "stable.json" // stablefile.go
+	logEndFile   = "log.end"     // logend.go
 	snapshotDir  = "snapshots"
 )
 
 // disk is where a node's data lies: a directory, or a Memory in simulations.
 type disk interface {
-	// read returns a small file, or an error that is fs.ErrNotExist.
+	// read returns a small file, or an error that is fs.ErrNotExist. It never
+	// returns another content than was written.
 	read(name string) ([]byte, error)
 	// write replaces a small file in one step; it is durable when write returns.
 	write(name string, data []byte) error
@@ -42,6 +45,10 @@ type stores struct {
 	stable    raft.StableStore
 	snapshots snapshotStore
 	close     func() error
+	// came is how far the history of this disk had come, as noted beside the log.
+	came func() uint64
+	// verify reads the whole log, which must have no gap behind the snapshot.
+	verify func(first, last, snapshot uint64) error
 }
 
 // directory is a disk that is a directory, held by this process alone.
@@ -74,15 +81,31 @@ func (d *directory) path(name string) string { return filepath.Join(d.dir, name)
 
 func (d *directory) close() { d.lock.Close() }
 
-func (d *directory) read(name string) ([]byte, error) { return os.ReadFile(d.path(name)) }
+// A small file ends with a line that has the checksum of what is before it.
+const (
+	sumLine   = "crc32c %08x\n"
+	sumLength = 16
+)
+
+func (d *directory) read(name string) ([]byte, error) {
+	data, err := os.ReadFile(d.path(name))
+	if err != nil {
+		return nil, err
+	}
+	at := len(data) - sumLength
+	if at < 0 || string(data[at:]) != fmt.Sprintf(sumLine, crc32.Checksum(data[:at], castagnoli)) {
+		return nil, fmt.Errorf("%s is damaged or cut short; %s", d.path(name), joinAnew)
+	}
+	return data[:at], nil
+}
 
 func (d *directory) write(name string, data []byte) error {
-	tmp := d.path(name + ".tmp")
+	tmp := d.path(name + tempSuffix)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	_, err = f.Write(fmt.Appendf(data[:len(data):len(data)], sumLine, crc32.Checksum(data, castagnoli)))
 	if err == nil {
 		err = f.Sync()
 	}
@@ -105,27 +128,53 @@ func syncDir(dir string) error {
 }
 
 func (d *directory) open(kind string, n *Node) (*stores, error) {
-	logs, closeLogs, err := openLog(d, kind, n)
+	end, err := d.openEnd()
 	if err != nil {
 		return nil, err
 	}
-	stable, err := openBolt(d.path(stableFile))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", d.path(stableFile), err), closeLogs())
-	}
 	snaps, err := openSnapshots(d.path(snapshotDir), n.log)
 	if err != nil {
-		return nil, errors.Join(err, closeLogs(), stable.Close())
+		return nil, errors.Join(err, end.close())
 	}
+	stable, err := openStable(d)
+	if err != nil {
+		return nil, errors.Join(err, end.close())
+	}
+	logs, closeLog, err := openLog(d, kind, end, n)
+	if err != nil {
+		return nil, errors.Join(err, end.close())
+	}
+	logs.snapshots = snaps
 	return &stores{
-		logs: logs, stable: stable, snapshots: snaps,
-		close: func() error { return errors.Join(closeLogs(), stable.Close()) },
+		logs: logs, stable: stable, snapshots: snaps, verify: logs.verify,
+		came: func() uint64 {
+			index, _, _ := end.get()
+			return index
+		},
+		close: func() error { return errors.Join(closeLog(), end.close()) },
 	}, nil
+}
+
+// openEnd opens the note of where the log ends, which is made before anything
+// else of the log.
+func (d *directory) openEnd() (*logEnd, error) {
+	end, err := openLogEnd(d.path(logEndFile))
+	if !absent(err) {
+		return end, err
+	}
+	if file, found := d.hasLog(); found {
+		return nil, fmt.Errorf("%s is missing though %s is there: nobody knows how far the log had come; %s",
+			d.path(logEndFile), file, joinAnew)
+	}
+	if end, err = createLogEnd(d.path(logEndFile)); err != nil {
+		return nil, err
+	}
+	return end, syncDir(d.dir)
 }
 
 // hasLog says whether files of a log are there, whatever the identity says.
 func (d *directory) hasLog() (string, bool) {
-	for _, name := range []string{walDir, boltLogFile, stableFile, snapshotDir} {
+	for _, name := range []string{walDir, boltLogFile, stableFile, snapshotDir, logEndFile} {
 		if _, err := os.Stat(d.path(name)); err == nil {
 			return d.path(name), true
 		}

@@ -160,7 +160,7 @@ func TestLossOfHistoryStopsTheNode(t *testing.T) {
 		harm func(t *testing.T, dir string)
 		says string
 	}{
-		"log and snapshots gone": {remove(walDir, snapshotDir), "log and snapshots are gone"},
+		"log and snapshots gone": {remove(walDir, snapshotDir), "is gone"},
 		"votes gone":             {remove(stableFile), "whom this node voted for"},
 		"identity gone":          {remove(identityFile), "has lost its identity"},
 		"snapshot gone behind a shortened log": {func(t *testing.T, dir string) {

@@ -208,6 +208,9 @@ func (n *Node) checkStores() error {
 	case last == 0 && snap == 0 && (id.Phase == phaseBorn || len(broken) > 0):
 		return fmt.Errorf("%s: this node's log and snapshots are gone%s; empty the whole directory to let it join anew",
 			n.disk.path(""), lost)
+	case s.came != nil && s.came() > max(last, snap):
+		return fmt.Errorf("%s: log and snapshots end at entry %d, and had come to entry %d: what is between is gone%s; %s",
+			n.disk.path(logPath(n.cfg.LogStore)), max(last, snap), s.came(), lost, joinAnew)
 	case last > 0 && first > snap+1:
 		return fmt.Errorf("%s: the log begins at entry %d and the newest whole snapshot ends at %d: what is between is gone%s; "+
 			"empty the whole directory to let it join anew", n.disk.path(""), first, snap, lost)
@@ -218,20 +221,9 @@ func (n *Node) checkStores() error {
 		// A crash came between the installation of a snapshot and the end of the log
 		// that it replaces; raft would append behind it with a gap.
 		return s.logs.DeleteRange(first, last)
-	case len(broken) > 0:
-		return n.checkUnbroken(snap+1, last, lost)
-	}
-	return nil
-}
-
-// checkUnbroken makes sure that the log has every entry of a range: bolt may
-// have a gap that the newest snapshot covered, and that one is not whole.
-func (n *Node) checkUnbroken(first, last uint64, lost string) error {
-	var entry raft.Log
-	for i := first; i <= last; i++ {
-		if err := n.stores.logs.GetLog(i, &entry); err != nil {
-			return fmt.Errorf("%s: the log has no entry %d (%w)%s; empty the whole directory to let it join anew",
-				n.disk.path(""), i, err, lost)
+	case s.verify != nil:
+		if err := s.verify(first, last, snap); err != nil {
+			return fmt.Errorf("%w%s; %s", err, lost, joinAnew)
 		}
 	}
 	return nil

@@ -4,47 +4,87 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
-	wal "github.com/hashicorp/raft-wal"
-	"github.com/hashicorp/raft-wal/metadb"
 	"go.etcd.io/bbolt"
 )
 
-// openLog opens the log of a directory. Both kinds fsync each append.
-func openLog(d *directory, kind string, n *Node) (raft.LogStore, func() error, error) {
+// openLog opens the log of a directory. Both kinds fsync each append. The caller
+// says where the snapshots are.
+func openLog(d *directory, kind string, end *logEnd, n *Node) (*checkedLog, func() error, error) {
+	path := d.path(logPath(kind))
 	if kind == LogStoreBolt {
-		store, err := openBolt(d.path(boltLogFile))
-		if err != nil {
-			return nil, nil, fmt.Errorf("log %s: %w", d.path(boltLogFile), err)
+		switch _, _, begun := end.get(); {
+		case begun && !exists(path):
+			return nil, nil, fmt.Errorf("%s is gone, and with it this node's log; %s", path, joinAnew)
+		case !begun: // at most half of it was made when a crash came
+			if err := os.RemoveAll(path); err != nil {
+				return nil, nil, err
+			}
 		}
-		return store, store.Close, nil
+		store, err := openBolt(path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("log %s: %w; %s", path, err, joinAnew)
+		}
+		written := uint64(0)
+		return &checkedLog{
+			LogStore: store, end: end, path: path, cause: func() error { return nil },
+			file: func(uint64) string { return path },
+			newFile: func(n uint64) bool {
+				if written += n; written < logSegmentBytes {
+					return false
+				}
+				written = 0
+				return true
+			},
+		}, store.Close, nil
 	}
-	path := d.path(walDir)
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("log: %w", err)
-	}
-	meta := &metadb.BoltMetaDB{} // made here because the log doesn't close its own
-	store, err := wal.Open(path, wal.WithLogger(n.raftLog("wal")), wal.WithSegmentSize(logSegmentBytes), wal.WithMetaStore(meta))
+	store, parts, err := openWAL(path, end, n.raftLog("wal"))
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("log %s: %w", path, err), meta.Close())
+		return nil, nil, fmt.Errorf("log %s: %w", path, err)
 	}
-	closeAll := func() error { return errors.Join(store.Close(), meta.Close()) }
+	logs := &checkedLog{LogStore: store, end: end, path: path, cause: parts.cause, file: parts.file, newFile: parts.newFile}
 	if err := syncDir(d.dir); err != nil {
-		return nil, nil, errors.Join(err, closeAll())
+		return nil, nil, errors.Join(err, store.Close())
 	}
-	return store, closeAll, nil
+	return logs, store.Close, nil
 }
 
-func openBolt(path string) (*raftboltdb.BoltStore, error) {
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// openBolt opens a bolt file. bolt trusts its pages, and panics in goroutines of
+// its own over what it finds in them, so they are looked at first.
+func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
+	if exists(path) {
+		if err := checkBolt(path); err != nil {
+			return nil, err
+		}
+	}
+	var file *os.File
+	defer func() {
+		if err != nil && file != nil {
+			file.Close() // a panic leaves it open and locked
+		}
+	}()
+	defer unfault(&err)()
 	return raftboltdb.New(raftboltdb.Options{
 		Path: path,
 		// The freelist is rebuilt at the start instead of written with each commit;
 		// the map finds free pages fast in a file that was once large.
-		BoltOptions:             &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType},
+		BoltOptions: &bbolt.Options{
+			Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+				file, err = os.OpenFile(name, flag, mode)
+				return file, err
+			},
+		},
 		MsgpackUseNewTimeFormat: true,
 	})
 }
@@ -158,15 +198,16 @@ func (l *watchedLog) DeleteRange(from, to uint64) error {
 	})
 }
 
+// GetLog ends the node, and the goroutine that asked, over an entry that is
+// damaged or can't be read: nothing is to be done without it.
 func (l *watchedLog) GetLog(index uint64, log *raft.Log) error {
 	err := l.LogStore.GetLog(index, log)
-	if err == nil || errors.Is(err, raft.ErrLogNotFound) || errors.Is(err, wal.ErrNotFound) {
-		if err != nil {
-			err = raft.ErrLogNotFound // raft compares, it doesn't unwrap
-		}
+	if err == nil || err == raft.ErrLogNotFound {
 		return err
 	}
-	return l.watch.do(fmt.Sprintf("read entry %d of the log %s", index, l.path), func() error { return err })
+	l.watch.do("read the log "+l.path, func() error { return err })
+	runtime.Goexit() // raft would panic, before anybody could read why
+	return err
 }
 
 // watchedStable is a stable store whose writes are watched.
