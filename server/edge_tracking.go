@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/redfence/redfence/fsm"
@@ -118,8 +119,8 @@ func clientCaching(c *session, args []string) reply.Value {
 }
 
 // trackKeys remembers what a command is about to read, if the client asked for
-// that. A read behind a write waits for it: what the write changes is told behind
-// its reply, and only a key that is remembered after that is told of again.
+// that. A read behind a write of the key waits for it: what the write changes is
+// told behind its reply, and only a key that is remembered after that is told of again.
 func (c *session) trackKeys(spec *fsm.Spec, args []string) {
 	if c.track == nil || c.track.broadcast || c.track.optIn && c.caching != "yes" || c.caching == "no" {
 		return
@@ -131,34 +132,41 @@ func (c *session) trackKeys(spec *fsm.Spec, args []string) {
 	if refusal.IsError() || len(keys) == 0 {
 		return
 	}
-	if c.wrote {
-		c.settle()
-		c.wrote = false
-	}
+	c.settleWritten(keys)
 	c.server.trackers.remember(c, keys)
+}
+
+// settleWritten settles the run if it may write one of the keys.
+func (c *session) settleWritten(keys []string) {
+	if c.wrote[""] || slices.ContainsFunc(keys, func(key string) bool { return c.wrote[key] }) {
+		c.settle()
+		clear(c.wrote)
+	}
 }
 
 // tellBehind makes the reply to a command bring what the connection is told of
 // the command's own changes right behind it, as Redis does. What else it is told
-// comes behind all replies.
+// comes behind all replies. Two commands that may change a key which the client
+// has are not in one run, since then it isn't known which of them did.
 func (c *session) tellBehind(spec *fsm.Spec, queue []queued, after func(fsm.Answer) reply.Value) func(fsm.Answer) reply.Value {
 	if c.track == nil || spec.Has(fsm.Read) && !spec.Has(fsm.Write) && !spec.Has(fsm.Script) {
 		return after
 	}
-	c.wrote = true
-	c.server.trackers.hold(c)
+	keys, all := keysOfQueue(queue)
+	if c.server.trackers.hold(c, keys) {
+		c.settleWritten(keys)
+	}
+	if c.wrote == nil {
+		c.wrote = map[string]bool{}
+	}
+	for _, key := range keys {
+		c.wrote[key] = true
+	}
+	if all {
+		c.wrote[""] = true
+	}
 	if c.quiet || c.skipping {
 		return after
-	}
-	keys, all := map[string]bool{}, false
-	for i := range queue {
-		q := &queue[i]
-		all = all || q.spec.Name == "flushall" || q.spec.Name == "flushdb"
-		if own, _, refusal := keysOf(q.args); !refusal.IsError() {
-			for _, key := range own {
-				keys[key] = true
-			}
-		}
 	}
 	return func(got fsm.Answer) reply.Value {
 		v := got.Value
@@ -174,6 +182,18 @@ func (c *session) tellBehind(spec *fsm.Spec, queue []queued, after func(fsm.Answ
 		}
 		return reply.Value{Kind: several, Elems: append([]reply.Value{v}, told...)}
 	}
+}
+
+// keysOfQueue are the keys of commands, and whether one of them is about all keys.
+func keysOfQueue(queue []queued) (keys []string, all bool) {
+	for i := range queue {
+		q := &queue[i]
+		all = all || q.spec.Name == "flushall" || q.spec.Name == "flushdb"
+		if own, _, refusal := keysOf(q.args); !refusal.IsError() {
+			keys = append(keys, own...)
+		}
+	}
+	return keys, all
 }
 
 func clientGetredir(c *session, _ []string) reply.Value {

@@ -35,15 +35,15 @@ type session struct {
 	last   atomic.Pointer[fsm.Spec]
 
 	authenticated bool
-	quiet         bool // CLIENT REPLY OFF
-	skipping      bool // CLIENT REPLY SKIP came before the command at hand
-	skipNext      bool // it is the command at hand
-	held          int  // bytes that the node keeps for the connection
-	inExec        bool // the edge's share of a transaction is being executed
-	closing       bool // after the replies that are due
-	pumping       bool // out.pump runs
-	pushed        bool // replies to what is being executed are in out
-	wrote         bool // while it tracks: the run may have a write
+	quiet         bool            // CLIENT REPLY OFF
+	skipping      bool            // CLIENT REPLY SKIP came before the command at hand
+	skipNext      bool            // it is the command at hand
+	held          int             // bytes that the node keeps for the connection
+	inExec        bool            // the edge's share of a transaction is being executed
+	closing       bool            // after the replies that are due
+	pumping       bool            // out.pump runs
+	pushed        bool            // replies to what is being executed are in out
+	wrote         map[string]bool // while it tracks: keys that the run may write, "" also for all
 	track         *trackMode
 	caching       string // "yes" or "no" after CLIENT CACHING
 	tx            transaction
@@ -156,6 +156,7 @@ func (c *session) execute(reqs []request) {
 	c.flush()
 	if c.track != nil {
 		c.server.trackers.release(c)
+		clear(c.wrote)
 	}
 }
 

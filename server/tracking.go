@@ -135,17 +135,21 @@ func (t *trackers) release(c *session) {
 	own.held = nil
 }
 
-// hold makes what is to be told to c wait until release.
-func (t *trackers) hold(c *session) {
+// hold makes what is to be told to c wait until release, and says whether c has
+// one of the keys.
+func (t *trackers) hold(c *session, keys []string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if own := t.all[c]; own != nil {
-		own.holding = true
+	own := t.all[c]
+	if own == nil {
+		return false
 	}
+	own.holding = true
+	return slices.ContainsFunc(keys, func(key string) bool { return own.keys[key] })
 }
 
 // take hands out what waits to be told of the keys, and with all that everything went.
-func (t *trackers) take(c *session, keys map[string]bool, all bool) (told []reply.Value) {
+func (t *trackers) take(c *session, keys []string, all bool) (told []reply.Value) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	own := t.all[c]
@@ -154,7 +158,7 @@ func (t *trackers) take(c *session, keys map[string]bool, all bool) (told []repl
 	}
 	own.held = slices.DeleteFunc(own.held, func(v reply.Value) bool {
 		names := v.Elems[1]
-		if names.Kind == reply.Nil && all || len(names.Elems) == 1 && keys[names.Elems[0].Str] {
+		if names.Kind == reply.Nil && all || len(names.Elems) == 1 && slices.Contains(keys, names.Elems[0].Str) {
 			told = append(told, v)
 			return true
 		}

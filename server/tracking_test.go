@@ -172,6 +172,7 @@ func TestTrackingTellsOwnChanges(t *testing.T) {
 		{"FLUSHDB|PING", []string{"+OK\r\n", all, "+PONG\r\n"}},
 		{"CLIENT REPLY SKIP|SET k 6|CLIENT TRACKING OFF", []string{invalid("k"), "+OK\r\n"}},
 		{"SET k 7|HELLO 2", []string{"+OK\r\n", invalid("k")}},
+		{"SETNX k 1|SET k 9|PING", []string{":0\r\n", "+OK\r\n", invalid("k"), "+PONG\r\n"}},
 		{"SET other 7|DEL nosuch|SET k 8 NX|PING", []string{"+OK\r\n", ":0\r\n", "_\r\n", "+PONG\r\n"}},
 	} {
 		dial(t, ts.addr).do("SET k 0")

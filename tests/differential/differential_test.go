@@ -51,6 +51,7 @@ func TestSameReplies(t *testing.T) {
 		return
 	}
 	counts.streams(t, seed, redis, redfence)
+	counts.caches(t, seed, redis.dial(t), redfence.dial(t))
 	counts.silences(t, seed, redis.dial(t), redfence.dial(t))
 	counts.dialogues(t, seed, redis, redfence)
 	counts.endings(t, seed, redis, redfence)

@@ -200,11 +200,8 @@ func (d *draw) add(commands [][]string, from []*fsm.Spec) [][]string {
 	return commands
 }
 
-// transaction draws a MULTI from begin to end, some with a WATCH. A HELLO is
-// not among its commands: Redis spells each reply of an EXEC in the protocol of
-// that moment, Redfence all in the last.
+// transaction draws a MULTI from begin to end, some with a WATCH.
 func (d *draw) transaction(from []*fsm.Spec) [][]string {
-	from = slices.DeleteFunc(slices.Clone(from), func(s *fsm.Spec) bool { return s.Name == "hello" })
 	var commands [][]string
 	if d.chance(50) {
 		commands = append(commands, append([]string{d.word("watch")}, d.keysUpTo(2)...))

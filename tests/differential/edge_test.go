@@ -28,8 +28,10 @@ var edgeGenerators = map[string]generator{
 	"client|no-evict": onOff, "client|caching": onOff,
 	"client|unblock": func(d *draw) []string { return append([]string{d.of(intPool)}, d.someOf("timeout")...) },
 	"client|unpause": none,
-	"cluster":        func(d *draw) []string { return []string{d.of([]string{"nodes", "slots", "info"})} },
-	"asking":         none, "readonly": none, "readwrite": none,
+	"cluster": func(d *draw) []string {
+		return d.of2([]string{"nodes"}, []string{"slots"}, []string{"KeySlot", "a"}, []string{"keyslot"}, []string{"info", "x"}, []string{"nosuch"}, []string{"meet", "x"}, []string{"help"})
+	},
+	"asking": none, "readonly": none, "readwrite": none,
 	"command|count": none, "command|help": none, "command|list": none,
 	"command|docs":            func(d *draw) []string { return []string{d.of([]string{"get", "set", "nosuch"})} },
 	"command|info":            func(d *draw) []string { return []string{d.of([]string{"get", "mset", "nosuch", "eval", "del"})} },

@@ -158,8 +158,7 @@ var notCompared = map[string]string{
 	"delex":          "came with Redis 8.4",
 	"_watch":         "not for clients",
 	"client|setinfo": "came with Redis 7.2", "client|no-touch": "came with Redis 7.2",
-	"client|pause":    "refused on purpose: a node that others rely on does not stop answering",
-	"client|tracking": "refused on purpose: there is no client side caching",
+	"client|pause": "refused on purpose: a node that others rely on does not stop answering",
 }
 
 // reasonFor says why a row isn't compared, "" if it must be.
