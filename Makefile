@@ -68,7 +68,7 @@ sim: ## simulation of the whole stack: SEED=1 for one run, RUNS=200 for many
 .PHONY: race
 race: ## unit tests and some simulation under the race detector (needs a C compiler)
 	@command -v $${CC:-gcc} >/dev/null || { echo "the race detector needs a C compiler" >&2; exit 1; }
-	CGO_ENABLED=1 $(GOTEST) -race -short -timeout 20m $(UNIT)
+	CGO_ENABLED=1 $(GOTEST) -race -short -p 1 -timeout 30m $(UNIT)
 	CGO_ENABLED=1 $(GOTEST) -race -timeout 20m -count=1 ./tests/sim -runs 20
 
 .PHONY: mutants
