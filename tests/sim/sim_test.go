@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,17 @@ var (
 	seed = flag.Uint64("seed", 1, "seed of the first run")
 	runs = flag.Int("runs", 200, "how many runs, each with the next seed")
 )
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// What the driver logs about nodes that a fault has taken away is no news.
+	redis.SetLogger(silence{})
+	os.Exit(m.Run())
+}
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
 
 // runTime is how long the faults of one run go on, in virtual time.
 const runTime = 34 * time.Second

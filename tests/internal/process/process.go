@@ -6,6 +6,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -121,14 +122,18 @@ func New(tb testing.TB, n int, flags ...string) *Cluster {
 	return c
 }
 
-// FreeAddrs finds n free loopback addresses.
+// FreeAddrs finds n free loopback addresses, on ports that the system gives to no
+// outgoing connection: a node must find them free again after a restart.
 func FreeAddrs(tb testing.TB, n int) []string {
 	tb.Helper()
 	var addrs []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for tries := 0; len(addrs) < n; tries++ {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
 		if err != nil {
-			tb.Fatal(err)
+			if tries > 1000 {
+				tb.Fatal(err)
+			}
+			continue
 		}
 		defer l.Close()
 		addrs = append(addrs, l.Addr().String())
