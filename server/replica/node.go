@@ -332,8 +332,13 @@ func (n *Node) complain(index uint64, res *fsm.Result) {
 	if gap.Abs() < wallGapLogged || n.serving.Load() == nil || n.repeats.again("wall gap", wallGapLogEvery) {
 		return
 	}
-	n.log.Warn("the cluster's wall time is apart from this node's clock: the cluster was down or without a leader for about so long, "+
-		"or a clock was set; no lease ends early by it; TIME and EXPIREAT catch up at 1 %, or at once while no key exists", "ahead", gap)
+	if gap > 0 {
+		n.log.Warn("this node's clock is ahead of the cluster's wall time: the cluster was down or without a leader for about so long, "+
+			"or a clock was set; no lease ends early by it; TIME and EXPIREAT catch up at 1 %, or at once while no key exists", "by", gap)
+		return
+	}
+	n.log.Warn("this node's clock is behind the cluster's wall time, which never goes back: a node's clock was set; "+
+		"no lease ends early by it; TIME and EXPIREAT wait for the clock", "by", -gap)
 }
 
 // Close stops the node. It does not hand leadership over; Handover does.
