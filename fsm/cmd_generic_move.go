@@ -30,7 +30,7 @@ var moveRows = []Spec{
 
 // grantAs stores what src holds as another key's, in c.db.
 func (c *call) grantAs(src *record, key string) {
-	c.grow(len(src.str))
+	c.grow(len(src.str)) // elements are shared until one side changes
 	fresh := *src
 	fresh.key = strings.Clone(key)
 	c.put(&fresh)
