@@ -116,10 +116,7 @@ func (c *call) pop(at end) reply.Value {
 // notNegative reads a count of 0 or more.
 func notNegative(text string) (int64, reply.Value) {
 	n, ok := ParseInt(text)
-	if !ok {
-		return 0, errNotInteger
-	}
-	if n < 0 {
+	if !ok || n < 0 {
 		return 0, errNotPositive
 	}
 	return n, reply.Value{}

@@ -76,8 +76,6 @@ func (o *posOptions) parse(args []string) reply.Value {
 			switch {
 			case !ok:
 				return errNotInteger
-			case n == math.MinInt64:
-				return errNotLong
 			case n == 0:
 				return reply.Err("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list")
 			}
@@ -125,6 +123,9 @@ func runLPOS(c *call) reply.Value {
 func (c *call) positions(l *list, wanted string, o *posOptions) []reply.Value {
 	places := []reply.Value{}
 	skip, looked := max(o.rank, -o.rank)-1, int64(0)
+	if o.rank == math.MinInt64 {
+		skip = 0 // its own negative, also in Redis
+	}
 	l.each(o.rank < 0, func(i int, text string) bool {
 		c.spend(1)
 		if o.maxLen > 0 && looked == o.maxLen {

@@ -53,6 +53,7 @@ type zcombine struct {
 	aggregate  string
 	withScores bool
 	limit      int64
+	passing    bool // the result is only shown
 }
 
 // zform says which options a command has.
@@ -143,6 +144,7 @@ type zoperation func(c *call, q *zcombine) *zset
 
 func zunion(c *call, q *zcombine) *zset {
 	out := newZSet()
+	out.passing = q.passing
 	q.sortSources()
 	for i := range q.sources {
 		x := &q.sources[i]
@@ -181,6 +183,7 @@ func (q *zcombine) common(c *call, visit func(member string, score float64) bool
 
 func zinter(c *call, q *zcombine) *zset {
 	out := newZSet()
+	out.passing = q.passing
 	q.common(c, func(member string, score float64) bool {
 		c.grow(2*elementCost + len(member))
 		out.set(member, score)
@@ -191,6 +194,7 @@ func zinter(c *call, q *zcombine) *zset {
 
 func zdiff(c *call, q *zcombine) *zset {
 	out := newZSet()
+	out.passing = q.passing
 	q.sources[0].each(func(member string, score float64) bool {
 		c.spend(1)
 		for i := 1; i < len(q.sources); i++ {
@@ -215,6 +219,7 @@ func (c *call) zcombined(how zoperation, form zform) reply.Value {
 	if bad := q.parse(c, 1, form); bad.IsError() {
 		return bad
 	}
+	q.passing = true
 	z := how(c, &q)
 	return c.listed(z.list(0, z.len()), q.withScores)
 }

@@ -1,6 +1,11 @@
 package fsm
 
-import "github.com/redfence/redfence/fsm/reply"
+import (
+	"math"
+	"strconv"
+
+	"github.com/redfence/redfence/fsm/reply"
+)
 
 // Commands that read single members of a sorted set, or all. They see both kinds of port.
 
@@ -84,11 +89,20 @@ func runZSCAN(c *call) reply.Value {
 	elems := []reply.Value{}
 	z.order.Scan(func(x zmember) bool {
 		if m.match(x.member) {
-			elems = append(elems, c.text(x.member), c.text(reply.FormatDouble(x.score)))
+			elems = append(elems, c.text(x.member), c.text(scannedScore(x.score)))
 		}
 		return !m.spent()
 	})
 	return scanned(&m, elems)
+}
+
+// scannedScore spells a score as a small sorted set of Redis does in ZSCAN:
+// integers in full as far as it packs them as such.
+func scannedScore(f float64) string {
+	if math.Abs(f) <= math.MaxInt64/2 && f == math.Trunc(f) {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return reply.FormatDouble(f)
 }
 
 func runZRANDMEMBER(c *call) reply.Value {

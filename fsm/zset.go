@@ -12,6 +12,9 @@ type zset struct {
 	scores *btree.Map[string, float64]
 	order  *btree.BTreeG[zmember]
 	size   int64
+	// passing is set in a result that no key will hold: that may show -0, which
+	// Redis's small sorted sets keep as 0.
+	passing bool
 }
 
 type zmember struct {
@@ -58,6 +61,9 @@ func (z *zset) set(member string, score float64) (created bool) {
 		z.order.Delete(zmember{old, member})
 	} else {
 		z.size += zmemberCost(member)
+	}
+	if !z.passing {
+		score += 0 // makes 0 of -0
 	}
 	member = strings.Clone(member)
 	z.scores.Set(member, score)

@@ -17,9 +17,11 @@ var (
 	scoreEndPool = []string{
 		"-inf", "+inf", "inf", "(1", "1", "(2", "2", "0", "(0", "3", "-1", "(inf", "(-inf", "", "(", " 1", "1e400", "-1e400", "x", "nan", "[1", "1.5",
 	}
-	lexEndPool = []string{"-", "+", "[a", "(a", "[b", "(c", "[", "(", "[1", "", "a", "[zz", "--"}
-	indexPool  = []string{"0", "1", "-1", "2", "-2", "3", "100", "-100", "x", "", "9223372036854775807", "-9223372036854775808", "5"}
-	countPool  = []string{"0", "1", "2", "3", "100", "-1", "x", "9223372036854775807", "-9223372036854775808"}
+	// shortFloatPool has no sum of more digits than a small hash keeps.
+	shortFloatPool = []string{"1", "-1", "0.1", "-0.1", "3.0e3", "1e-17", "123456789.987654321", "0x1p3", "inf", "-inf", "nan", "", " 1", "abc", "5.", ".5", "1e", "-0"}
+	lexEndPool     = []string{"-", "+", "[a", "(a", "[b", "(c", "[", "(", "[1", "", "a", "[zz", "--"}
+	indexPool      = []string{"0", "1", "-1", "2", "-2", "3", "100", "-100", "x", "", "9223372036854775807", "-9223372036854775808", "5"}
+	countPool      = []string{"0", "1", "2", "3", "100", "-1", "x", "9223372036854775807", "-9223372036854775808"}
 )
 
 func (d *draw) element() string { return d.of(elementPool) }
@@ -56,15 +58,22 @@ func twoScores(d *draw) []string     { return []string{d.of(scoreEndPool), d.of(
 func twoLexEnds(d *draw) []string    { return []string{d.of(lexEndPool), d.of(lexEndPool)} }
 func twoKeys(d *draw) []string       { return []string{d.key(), d.key()} }
 func storeKeys(d *draw) []string     { return append([]string{d.key()}, d.keysUpTo(3)...) }
-func maybeCount(d *draw) []string    { return d.someOf(d.of(countPool)) }
 func fieldAndValue(d *draw) []string { return []string{d.element(), d.shortValue()} }
 
-// shortValue is mostly short: a small hash answers in the order of its fields.
+// shortMax is how long a text of a hash may be for Redis to answer the fields in
+// the order in which they came.
+const shortMax = 64
+
 func (d *draw) shortValue() string {
-	if d.chance(90) {
-		return d.of([]string{"1", "10", "-5", "abc", "", "3.5", "9223372036854775807", "x y"})
+	if v := d.value(); len(v) <= shortMax {
+		return v
 	}
-	return d.value()
+	return "1"
+}
+
+// spopArgs draws no count that takes a part of a set: what is left would differ.
+func spopArgs(d *draw) []string {
+	return []string{d.key(), d.of([]string{"100", "100", "0", "-1", "x", "9223372036854775807"})}
 }
 
 // numbered draws a number of keys and the keys, sometimes wrong.
@@ -140,7 +149,7 @@ var hashGenerators = map[string]generator{
 	"hexists": keyed(oneElement), "hstrlen": keyed(oneElement),
 	"hgetall": oneKey, "hlen": oneKey, "hkeys": oneKey, "hvals": oneKey,
 	"hincrby":      keyed(func(d *draw) []string { return []string{d.element(), d.of(intPool)} }),
-	"hincrbyfloat": keyed(func(d *draw) []string { return []string{d.element(), d.of(floatPool)} }),
+	"hincrbyfloat": keyed(func(d *draw) []string { return []string{d.element(), d.of(shortFloatPool)} }),
 	"hscan":        scanArgs, "hrandfield": randomArgs("withvalues"),
 }
 
@@ -170,13 +179,25 @@ var listGenerators = map[string]generator{
 
 var setGenerators = map[string]generator{
 	"sadd": keyed(manyElements), "srem": keyed(manyElements), "sismember": keyed(oneElement), "smismember": keyed(manyElements),
-	"scard": oneKey, "smembers": oneKey, "spop": popArgs, "srandmember": randomArgs(""),
+	"scard": oneKey, "smembers": oneKey, "spop": spopArgs, "srandmember": randomArgs(""),
 	"smove":  func(d *draw) []string { return append(twoKeys(d), d.element()) },
 	"sinter": manyKeys, "sunion": manyKeys, "sdiff": manyKeys, "sintercard": limited,
 	"sinterstore": storeKeys, "sunionstore": storeKeys, "sdiffstore": storeKeys, "sscan": scanArgs,
 }
 
+// lexKey is the key for ranges by member: all its scores are the same, without
+// which Redis leaves open what they answer.
+const lexKey = "lex"
+
+// lexical draws for a command that takes a range by member.
+func lexical(rest func(d *draw) []string) generator {
+	return func(d *draw) []string { return append([]string{lexKey}, rest(d)...) }
+}
+
 func zaddArgs(d *draw) []string {
+	if d.chance(20) {
+		return append([]string{lexKey}, d.repeat(5, func() []string { return []string{"0", d.element()} })...)
+	}
 	args := []string{d.key()}
 	for range d.IntN(3) {
 		if d.chance(50) {
@@ -206,6 +227,10 @@ func rangeArgs(ends func(*draw) []string) generator {
 	}
 }
 
+var lexRange = lexical(func(d *draw) []string {
+	return append(twoLexEnds(d), d.rangeOptions([]string{"withscores", "limit", "limit", "limit"})...)
+})
+
 // anyRange draws for ZRANGE, whose options say by what.
 func anyRange(d *draw) []string {
 	words := []string{"rev", "limit", "withscores"}
@@ -215,7 +240,7 @@ func anyRange(d *draw) []string {
 	case 1:
 		return append(append(append([]string{d.key()}, twoScores(d)...), d.word("byscore")), d.rangeOptions(words)...)
 	}
-	return append(append(append([]string{d.key()}, twoLexEnds(d)...), d.word("bylex")), d.rangeOptions(words)...)
+	return append(append(append([]string{lexKey}, twoLexEnds(d)...), d.word("bylex")), d.rangeOptions(words)...)
 }
 
 func combineArgs(words ...string) generator {
@@ -243,13 +268,13 @@ func combineArgs(words ...string) generator {
 
 var zsetGenerators = map[string]generator{
 	"zadd": zaddArgs, "zrem": keyed(manyElements), "zscore": keyed(oneElement), "zmscore": keyed(manyElements), "zcard": oneKey,
-	"zcount": keyed(twoScores), "zlexcount": keyed(twoLexEnds),
+	"zcount": keyed(twoScores), "zlexcount": lexical(twoLexEnds),
 	"zrange": anyRange, "zrevrange": rangeArgs(twoIndexes), "zrangebyscore": rangeArgs(twoScores), "zrevrangebyscore": rangeArgs(twoScores),
-	"zrangebylex": rangeArgs(twoLexEnds), "zrevrangebylex": rangeArgs(twoLexEnds),
+	"zrangebylex": lexRange, "zrevrangebylex": lexRange,
 	"zrangestore": keyed(anyRange),
 	"zincrby":     keyed(func(d *draw) []string { return []string{d.score(), d.element()} }),
 	"zrank":       keyed(oneElement), "zrevrank": keyed(oneElement),
-	"zremrangebyscore": keyed(twoScores), "zremrangebyrank": keyed(twoIndexes), "zremrangebylex": keyed(twoLexEnds),
+	"zremrangebyscore": keyed(twoScores), "zremrangebyrank": keyed(twoIndexes), "zremrangebylex": lexical(twoLexEnds),
 	"zpopmin": popArgs, "zpopmax": popArgs, "zmpop": multiPop([]string{"min", "max", "min", "left"}),
 	"zrandmember": randomArgs("withscores"), "zscan": scanArgs, "zintercard": limited,
 	"zunion": combineArgs("weights", "aggregate", "withscores"), "zinter": combineArgs("weights", "aggregate", "withscores"),
