@@ -21,7 +21,7 @@ type call struct {
 	grant  int64          // see Answer.Grant
 	cost   int64          // see Answer.Cost
 	walked int            // steps of the walks so far, at most KeysStepsMax
-	held   reply.Value    // why a write was refused by the other kind of port
+	held   reply.Value    // why the command must fail and be undone: see refusedByOther and refuse
 }
 
 // find is the record that the key's name has on either kind of port: for what
@@ -170,7 +170,7 @@ func (c *call) exec(cmd *Command) Answer {
 }
 
 // run runs one command in c.db. A command that fails by the rule of the two
-// kinds of port, or by a bug of ours, is undone whole.
+// kinds of port, by a limit of a value, or by a bug of ours, is undone whole.
 func (c *call) run(args []string) (v reply.Value) {
 	spec := rowOf(args)
 	if spec == nil || spec.Where != Machine {

@@ -102,10 +102,11 @@ func runObjectEncoding(c *call) reply.Value {
 	if r == nil {
 		return reply.Null
 	}
+	if r.obj != nil {
+		return reply.String(encodingOf(r.obj))
+	}
 	_, integer := ParseInt(r.str)
 	switch {
-	case !isString(r):
-		return errWrongType
 	case integer:
 		return reply.String("int")
 	case len(r.str) <= embedMax:

@@ -31,6 +31,9 @@ var moveRows = []Spec{
 // grantAs stores what src holds as another key's, in c.db.
 func (c *call) grantAs(src *record, key string) {
 	c.grow(len(src.str))
+	if src.obj != nil {
+		c.grow(int(src.obj.bytes())) // shared until one side changes, but written twice to a snapshot
+	}
 	fresh := *src
 	fresh.key = strings.Clone(key)
 	c.put(&fresh)

@@ -26,12 +26,12 @@ var lockRows = []Spec{
 	},
 }
 
-// votesFor lists the seats' records of key that hold the same string as r.
+// votesFor lists the seats' records of key that hold the same value as r.
 func (c *call) votesFor(r *record) []*record {
 	var votes []*record
 	for seat := uint8(1); seat <= c.s.cluster.Seats; seat++ {
 		x := c.s.get(c.s.db(seat, c.db.num), r.key)
-		if x != nil && x.kind == r.kind && x.str == r.str {
+		if x != nil && sameValue(x, r) {
 			votes = append(votes, x)
 		}
 	}
@@ -129,7 +129,7 @@ func runLockInfo(c *call) reply.Value {
 	return reply.Pairs(
 		reply.String("name"), reply.String(r.key),
 		reply.String("type"), reply.String(kindNames[r.kind]),
-		reply.String("owner"), reply.String(r.str),
+		reply.String("owner"), ownerOf(r),
 		reply.String("token"), tokenValue,
 		reply.String("held-ms"), reply.Integer((c.now-r.since)/1000),
 		reply.String("pttl"), reply.Integer(c.pttl(r)),
@@ -140,6 +140,15 @@ func runLockInfo(c *call) reply.Value {
 		reply.String("through"), reply.String(through),
 		reply.String("seats"), c.seatVotes(r.key),
 	)
+}
+
+// ownerOf is who holds a lock by the value of its key; null where the value has
+// elements, which may stand for several.
+func ownerOf(r *record) reply.Value {
+	if !isString(r) {
+		return reply.Null
+	}
+	return reply.String(r.str)
 }
 
 func (c *call) pttl(r *record) int64 {
@@ -160,7 +169,7 @@ func (c *call) seatVotes(key string) reply.Value {
 		}
 		votes = append(votes, reply.Pairs(
 			reply.String("seat"), reply.Integer(int64(seat)),
-			reply.String("owner"), reply.String(r.str),
+			reply.String("owner"), ownerOf(r),
 			reply.String("token"), reply.Integer(int64(r.token)),
 			reply.String("pttl"), reply.Integer(c.pttl(r)),
 		))

@@ -12,10 +12,14 @@ const (
 	// SeatsMax bounds the seats of a cluster: Redlock asks for an odd few.
 	SeatsMax = 15
 
-	KeyMax     = 1 << 20  // bytes of a key
-	ValueMax   = 8 << 20  // bytes of a string value
-	CommandMax = 16 << 20 // bytes of one command's arguments together, also of a whole MULTI
-	ArgsMax    = 1 << 20  // arguments of one command
+	KeyMax   = 1 << 20 // bytes of a key
+	ValueMax = 8 << 20 // bytes of a string value
+	// ElementsMax and ObjectBytesMax bound one hash, list, set or sorted set, its
+	// bytes as the memory limit counts them: what visits all of it stays short.
+	ElementsMax    = 1 << 20
+	ObjectBytesMax = 256 << 20
+	CommandMax     = 16 << 20 // bytes of one command's arguments together, also of a whole MULTI
+	ArgsMax        = 1 << 20  // arguments of one command
 
 	// ExpirePerEntry bounds what one entry ends: a million leases that run out in
 	// one instant must not hold up the next grant. The rest counts as gone meanwhile.

@@ -20,6 +20,14 @@ var propertyWords = [][]string{
 	{"eval", "redis.call('set',KEYS[1],ARGV[1],'px',50) return redis.call('incr',KEYS[2])", "2", "K", "K", "V"},
 	{"eval", "redis.call('select',1) redis.call('set',KEYS[1],ARGV[1]) error('x')", "1", "K", "V"},
 	{"eval", "redis.call('set',KEYS[1],'a') redis.call('del',KEYS[2]) while true do redis.call('rename',KEYS[1],KEYS[2]) redis.call('rename',KEYS[2],KEYS[1]) end", "2", "K", "K"},
+	{"hset", "K", "V", "V", "f", "V"}, {"hset", "K", "V", "V"}, {"hdel", "K", "V", "V"}, {"hincrby", "K", "V", "2"}, {"hincrbyfloat", "K", "V", "0.5"},
+	{"rpush", "K", "V", "V", "V"}, {"lpush", "K", "V"}, {"lpop", "K"}, {"rpop", "K", "2"}, {"lmove", "K", "K", "left", "right"}, {"lmpop", "2", "K", "K", "right", "count", "2"},
+	{"linsert", "K", "before", "V", "x"}, {"lrem", "K", "0", "V"}, {"ltrim", "K", "1", "-1"}, {"lset", "K", "0", "V"},
+	{"sadd", "K", "V", "V", "t"}, {"srem", "K", "V"}, {"spop", "K", "2"}, {"smove", "K", "K", "V"}, {"sunionstore", "K", "K", "K"}, {"sinterstore", "K", "K", "K"},
+	{"zadd", "K", "V", "V", "V", "m"}, {"zadd", "K", "gt", "ch", "V", "V"}, {"zrem", "K", "V"}, {"zincrby", "K", "1.5", "V"}, {"zpopmax", "K"},
+	{"zunionstore", "K", "2", "K", "K"}, {"zdiffstore", "K", "2", "K", "K"}, {"zremrangebyrank", "K", "0", "0"}, {"zrangestore", "K", "K", "0", "1"},
+	{"eval", "for i = 1, 30 do redis.call('rpush', KEYS[1], i) redis.call('lmove', KEYS[1], KEYS[2], 'left', 'left') end return redis.call('lpop', KEYS[2])", "2", "K", "K"},
+	{"hrandfield", "K", "-3"}, {"zrandmember", "K", "2"}, {"srandmember", "K", "1"}, {"hgetall", "K"}, {"del", "K", "K", "K", "K"},
 	{"delex", "K", "ifeq", "v"}, {"lock.info", "K"}, {"lock.token", "K"}, {"keys", "*"}, {"randomkey"}, {"publish", "K", "V"},
 }
 
@@ -69,6 +77,9 @@ func TestWhateverIsDone(t *testing.T) {
 			}
 			checkState(rt, m.state)
 		}
+		if back := restored(t, m.state); back.Hash() != m.state.Hash() || back.Memory() != m.state.Memory() {
+			rt.Fatal("a restored replica differs")
+		}
 	})
 }
 
@@ -80,6 +91,9 @@ func checkState(t *rapid.T, s *State) {
 	for _, d := range s.databases {
 		d.keys.Scan(func(key string, r *record) bool {
 			memory += r.bytes()
+			if (r.obj == nil) != (r.kind == stringKind) || r.obj != nil && r.obj.len() == 0 {
+				t.Fatalf("record %q of kind %d holds %v", key, r.kind, r.obj)
+			}
 			records++
 			if r.deadline != never {
 				deadlines++

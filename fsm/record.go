@@ -11,15 +11,22 @@ type valueKind uint8
 
 const (
 	stringKind valueKind = 1
+	hashKind   valueKind = 2
+	listKind   valueKind = 3
+	setKind    valueKind = 4
+	zsetKind   valueKind = 5
 )
 
-var kindNames = map[valueKind]string{stringKind: "string"}
+var kindNames = map[valueKind]string{
+	stringKind: "string", hashKind: "hash", listKind: "list", setKind: "set", zsetKind: "zset",
+}
 
 // record is one key's value and lease. Records never change once they are in a
 // keyspace: a change puts a new one, so that a snapshot and an undo can keep the old.
 type record struct {
 	key      string
 	str      string  // the value of a string
+	obj      object  // the value of any other kind, else nil
 	deadline int64   // on the lease clock; never if there is none
 	token    uint64  // the fencing token of the grant
 	version  uint64  // of the last change, for WATCH
@@ -33,7 +40,11 @@ type record struct {
 const recordBytes = 200
 
 func (r *record) bytes() int64 {
-	return recordBytes + int64(len(r.key)) + int64(len(r.str))
+	n := recordBytes + int64(len(r.key)) + int64(len(r.str))
+	if r.obj != nil {
+		n += r.obj.bytes()
+	}
+	return n
 }
 
 // gone says whether the lease has run out at now.

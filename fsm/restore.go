@@ -119,6 +119,11 @@ func (s *State) readRecords(sr *snapshotReader) {
 				return
 			}
 			r.holder = holders[number]
+			if r.kind != stringKind {
+				if r.obj = readObject(r.kind, sr); sr.err != nil {
+					return
+				}
+			}
 			s.put(d, r)
 			s.undo = s.undo[:0]
 		}
@@ -164,6 +169,19 @@ func (sr *snapshotReader) uint() uint64 {
 func (sr *snapshotReader) int() int64 {
 	u := sr.uint()
 	return int64(u>>1) ^ -int64(u&1)
+}
+
+// float reads a double that is a number.
+func (sr *snapshotReader) float() float64 {
+	b := sr.raw(8)
+	if sr.err != nil {
+		return 0
+	}
+	f := math.Float64frombits(binary.BigEndian.Uint64([]byte(b)))
+	if f != f {
+		sr.fail("a score that is no number")
+	}
+	return f
 }
 
 func (sr *snapshotReader) text() string {

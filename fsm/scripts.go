@@ -1,7 +1,7 @@
 package fsm
 
 import (
-	"container/list"
+	lru "container/list"
 	"strings"
 
 	"github.com/redfence/redfence/fsm/script"
@@ -11,9 +11,9 @@ import (
 // is alike on every replica. It is bounded: the least recently used goes first,
 // texts that EVAL left before those that SCRIPT LOAD asked for.
 type scriptCache struct {
-	bySHA  map[string]*list.Element
-	evals  *list.List // of *cached, most recently used first
-	loaded *list.List
+	bySHA  map[string]*lru.Element
+	evals  *lru.List // of *cached, most recently used first
+	loaded *lru.List
 	bytes  int
 }
 
@@ -26,8 +26,8 @@ type cached struct {
 }
 
 func (sc *scriptCache) init() {
-	sc.bySHA = map[string]*list.Element{}
-	sc.evals, sc.loaded = list.New(), list.New()
+	sc.bySHA = map[string]*lru.Element{}
+	sc.evals, sc.loaded = lru.New(), lru.New()
 	sc.bytes = 0
 }
 
@@ -70,7 +70,7 @@ func (sc *scriptCache) evict() {
 	sc.bytes -= len(c.text)
 }
 
-func (sc *scriptCache) listOf(c *cached) *list.List {
+func (sc *scriptCache) listOf(c *cached) *lru.List {
 	if c.loaded {
 		return sc.loaded
 	}
@@ -92,7 +92,7 @@ func compileScript(text string) *cached {
 // empty cache makes it again.
 func (sc *scriptCache) oldestFirst() []*cached {
 	var out []*cached
-	for _, l := range []*list.List{sc.evals, sc.loaded} {
+	for _, l := range []*lru.List{sc.evals, sc.loaded} {
 		for el := l.Back(); el != nil; el = el.Prev() {
 			out = append(out, el.Value.(*cached))
 		}

@@ -26,11 +26,11 @@ func (s *State) other(d *database, key string) *record {
 	return lowest
 }
 
-// votes counts the seats that hold the same string under the same key as r.
+// votes counts the seats that hold the same value under the same key as r.
 func (s *State) votes(r *record, num uint8) int {
 	n := 0
 	for seat := uint8(1); seat <= s.cluster.Seats; seat++ {
-		if x := s.get(s.db(seat, num), r.key); x != nil && x.kind == r.kind && x.str == r.str {
+		if x := s.get(s.db(seat, num), r.key); x != nil && sameValue(x, r) {
 			n++
 		}
 	}

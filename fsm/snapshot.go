@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/tidwall/btree"
@@ -167,6 +168,9 @@ func (sn *Snapshot) writeRecords(sw *snapshotWriter) {
 			if !met {
 				sw.texts([]string{r.holder.Name, r.holder.Addr, r.holder.Library, r.holder.Node})
 			}
+			if r.obj != nil {
+				r.obj.write(sw)
+			}
 			return sw.err == nil
 		})
 	}
@@ -203,6 +207,12 @@ func (sw *snapshotWriter) uint(x uint64) {
 
 func (sw *snapshotWriter) int(x int64) {
 	sw.buf = binary.AppendVarint(sw.buf, x)
+	sw.flush()
+}
+
+// float writes the bits of a double, the high ones first.
+func (sw *snapshotWriter) float(f float64) {
+	sw.buf = binary.BigEndian.AppendUint64(sw.buf, math.Float64bits(f))
 	sw.flush()
 }
 

@@ -211,7 +211,7 @@ func (tr *trace) keys() string {
 			if db.num != 0 {
 				fmt.Fprintf(&out, "db %d ", db.num)
 			}
-			fmt.Fprintf(&out, "%q = %.40q, token %d", key, r.str, r.token)
+			fmt.Fprintf(&out, "%q = %s, token %d", key, held(r), r.token)
 			if r.deadline != never {
 				fmt.Fprintf(&out, ", ends at %v", time.Duration(r.deadline)*time.Microsecond)
 			}
@@ -228,6 +228,26 @@ func (tr *trace) keys() string {
 	return out.String()
 }
 
+// held is what a record holds.
+func held(r *record) string {
+	var parts []string
+	switch o := r.obj.(type) {
+	case *hash:
+		o.each(func(name, value string) bool { parts = append(parts, name+": "+value); return true })
+	case *list:
+		parts = o.texts(0, o.len())
+	case *set:
+		o.each(func(member string) bool { parts = append(parts, member); return true })
+	case *zset:
+		for _, m := range o.list(0, o.len()) {
+			parts = append(parts, m.member+": "+reply.FormatDouble(m.score))
+		}
+	default:
+		return fmt.Sprintf("%.40q", r.str)
+	}
+	return kindNames[r.kind] + " [" + strings.Join(parts, ", ") + "]"
+}
+
 // spelled is a value as a reader likes it.
 func spelled(v reply.Value) string {
 	switch v.Kind {
@@ -241,7 +261,7 @@ func spelled(v reply.Value) string {
 		return strconv.FormatInt(v.Int, 10)
 	case reply.Double:
 		return reply.FormatDouble(v.Float)
-	case reply.Array, reply.Map, reply.Set, reply.Push:
+	case reply.Array, reply.Map, reply.Set, reply.Push, reply.Couples:
 		var parts []string
 		for _, e := range v.Elems {
 			parts = append(parts, spelled(e))

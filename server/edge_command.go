@@ -269,12 +269,12 @@ func keysOf(args []string) ([]string, *fsm.Spec, reply.Value) {
 		}
 		return nil, nil, reply.Err("ERR Invalid command specified")
 	}
-	if spec.Has(fsm.MovableKeys) && spec.Has(fsm.Script) {
-		n, err := strconv.Atoi(args[2])
-		if err != nil || n < 1 || n > len(args)-3 {
-			return nil, spec, reply.Value{}
+	if spec.Has(fsm.MovableKeys) {
+		keys := movableKeys(spec, args)
+		if keys == nil && !spec.Has(fsm.Script) {
+			return nil, nil, reply.Err("ERR Invalid arguments specified for command")
 		}
-		return args[3 : 3+n], spec, reply.Value{}
+		return keys, spec, reply.Value{}
 	}
 	if spec.First == 0 {
 		return nil, nil, reply.Err("ERR The command has no key arguments")
@@ -288,4 +288,22 @@ func keysOf(args []string) ([]string, *fsm.Spec, reply.Value) {
 		keys = append(keys, args[i])
 	}
 	return keys, spec, reply.Value{}
+}
+
+// movableKeys finds the keys of a command that says how many there are: after
+// the script of an EVAL, after the destination of a ZUNIONSTORE, or at once.
+func movableKeys(spec *fsm.Spec, args []string) []string {
+	at := 1
+	if spec.Has(fsm.Script) || spec.First > 0 {
+		at = 2
+	}
+	n, err := strconv.Atoi(args[at])
+	if err != nil || n < 1 || n > len(args)-at-1 {
+		return nil
+	}
+	keys := args[at+1 : at+1+n]
+	if spec.First > 0 {
+		keys = append([]string{args[spec.First]}, keys...)
+	}
+	return keys
 }

@@ -84,6 +84,11 @@ func (w *writer) special(v reply.Value) {
 		w.buf = append(w.buf, "_\r\n"...)
 	case reply.Map:
 		w.elements('%', len(v.Elems)/2, v.Elems)
+	case reply.Couples:
+		w.header('*', len(v.Elems)/2)
+		for i := 0; i+1 < len(v.Elems); i += 2 {
+			w.elements('*', 2, v.Elems[i:i+2])
+		}
 	case reply.Set:
 		w.elements('~', len(v.Elems), v.Elems)
 	case reply.Push:
@@ -112,7 +117,7 @@ func (w *writer) special2(v reply.Value) {
 		w.buf = appendNull(w.buf)
 	case reply.NilArray:
 		w.buf = append(w.buf, "*-1\r\n"...)
-	case reply.Map, reply.Set, reply.Push:
+	case reply.Map, reply.Set, reply.Push, reply.Couples:
 		w.elements('*', len(v.Elems), v.Elems)
 	case reply.Double:
 		w.buf = appendBulk(w.buf, reply.FormatDouble(v.Float))

@@ -25,7 +25,7 @@ func Append(b []byte, v Value) []byte {
 		b = binary.AppendVarint(b, v.Int)
 	case Double:
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(v.Float))
-	case Array, Map, Set, Push:
+	case Array, Map, Set, Push, Couples:
 		b = binary.AppendUvarint(b, uint64(len(v.Elems)))
 		for i := range v.Elems {
 			b = Append(b, v.Elems[i])
@@ -67,7 +67,7 @@ func decode(b []byte, depth int) (Value, []byte, error) {
 		}
 		v.Float = math.Float64frombits(binary.BigEndian.Uint64(b))
 		return v, b[8:], nil
-	case Array, Map, Set, Push:
+	case Array, Map, Set, Push, Couples:
 		return decodeElems(v, b, depth)
 	}
 	return Value{}, nil, ErrCorrupt

@@ -30,6 +30,7 @@ const (
 	Verbatim              // $n         =n txt:   Str without its "txt:"
 	BigNumber             // $n         (n        Str holds the digits
 	Push                  // *n         >n        pub/sub and invalidation messages
+	Couples               // *2n        *n of *2  Elems alternate first and second
 )
 
 // Value is one answer. Which fields count depends on Kind: Str for Status,
@@ -86,6 +87,9 @@ func Strings(ss []string) Value {
 
 // Pairs answers a map; elems alternate key and value.
 func Pairs(elems ...Value) Value { return Value{Kind: Map, Elems: elems} }
+
+// Twos answers a list of pairs, flat under RESP2; elems alternate first and second.
+func Twos(elems ...Value) Value { return Value{Kind: Couples, Elems: elems} }
 
 // Err answers an error; text begins with its code word ("ERR ...").
 func Err(text string) Value { return Value{Kind: Error, Str: text} }

@@ -31,7 +31,7 @@ func (m *machine) fromReply(v *reply.Value) value {
 		return m.fromReply3(v)
 	}
 	switch v.Kind {
-	case reply.Map, reply.Set:
+	case reply.Map, reply.Set, reply.Couples:
 		return m.listFrom(v.Elems)
 	case reply.Double:
 		return m.replyString(formatArg(v.Float))
@@ -50,6 +50,8 @@ func (m *machine) fromReply3(v *reply.Value) value {
 			m.fillField(t, m.fromReply(&v.Elems[i]), m.fromReply(&v.Elems[i+1]))
 		}
 		return m.field("map", tab(t))
+	case reply.Couples:
+		return m.listFrom(couples(v.Elems))
 	case reply.Set:
 		t := m.newTable()
 		for i := range v.Elems {
@@ -67,6 +69,15 @@ func (m *machine) fromReply3(v *reply.Value) value {
 		return m.field("verbatim_string", tab(t))
 	}
 	return m.field("big_number", m.replyString(v.Str))
+}
+
+// couples are the pairs of a list of pairs, each a list of its own.
+func couples(elems []reply.Value) []reply.Value {
+	out := make([]reply.Value, 0, len(elems)/2)
+	for i := 0; i+1 < len(elems); i += 2 {
+		out = append(out, reply.List(elems[i:i+2]...))
+	}
+	return out
 }
 
 // replyString shares the host's bytes, which the host has charged if it made them.

@@ -179,6 +179,7 @@ func (d *draw) sequence(from []*fsm.Spec) [][]string {
 	if d.chance(10) {
 		commands = append(commands, []string{"script", "flush"})
 	}
+	from = d.theme(from)
 	for range 5 + d.IntN(12) {
 		if d.chance(6) {
 			commands = append(commands, d.transaction(from)...)
@@ -187,6 +188,24 @@ func (d *draw) sequence(from []*fsm.Spec) [][]string {
 		commands = d.add(commands, from)
 	}
 	return commands
+}
+
+// themes are groups of rows that work on values of one kind.
+var themes = []string{"string", "hash", "list", "set", "sorted-set"}
+
+// theme leaves of most sequences' rows those of one kind of value, and all that
+// belong to none, so that commands meet what they work on.
+func (d *draw) theme(from []*fsm.Spec) []*fsm.Spec {
+	if d.chance(15) {
+		return from
+	}
+	kept := d.of(themes)
+	return slices.DeleteFunc(slices.Clone(from), func(s *fsm.Spec) bool {
+		if s.Group == kept {
+			return false
+		}
+		return slices.Contains(themes, s.Group) || kept != "string" && d.chance(70)
+	})
 }
 
 // add adds a command of any row.

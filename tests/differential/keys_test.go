@@ -7,7 +7,11 @@ import "strconv"
 var generators map[string]generator
 
 // Those of scripts draw commands of others, so it is filled when all are there.
-func init() { generators = merge(stringGenerators, keyGenerators, scriptGenerators, edgeGenerators) }
+func init() {
+	generators = merge(
+		stringGenerators, keyGenerators, scriptGenerators, edgeGenerators, hashGenerators, listGenerators, setGenerators, zsetGenerators,
+	)
+}
 
 type generator = func(d *draw) []string
 
@@ -137,7 +141,7 @@ var keyGenerators = map[string]generator{
 			case 0:
 				args = append(args, d.word("match"), d.of(patternPool))
 			case 1:
-				args = append(args, d.word("type"), d.word(d.of([]string{"string", "list", "nosuch"})))
+				args = append(args, d.word("type"), d.word(d.of([]string{"string", "list", "hash", "set", "zset", "nosuch"})))
 			case 2:
 				args = append(args, d.word("count"), d.of([]string{"0", "-1", "x", ""}))
 			}

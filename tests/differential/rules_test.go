@@ -24,6 +24,20 @@ var own = rule{"what a server tells of itself: the same kind of reply", sameKind
 // help is the rule for the texts that list subcommands.
 var help = rule{"each lists the subcommands that it has", sameKind}
 
+// unordered is the rule for members of sets.
+var unordered = rule{"a set has no order", func(_ []string, redis, redfence *answer) bool {
+	return redis.kind == redfence.kind && slices.Equal(sorted(redis), sorted(redfence))
+}}
+
+// drawn is the rule for elements drawn at random.
+var drawn = rule{"drawn at random: as many of the same form", func(_ []string, redis, redfence *answer) bool {
+	return sameForm(redis, redfence)
+}}
+
+func sameForm(a, b *answer) bool {
+	return a.kind == b.kind && slices.EqualFunc(a.elems, b.elems, func(x, y answer) bool { return sameForm(&x, &y) })
+}
+
 // rules are all the ways in which answers may differ.
 var rules = map[string]rule{
 	"hello": own, "info": own, "client|id": own, "client|info": own, "client|list": own, "role": own,
@@ -42,6 +56,9 @@ var rules = map[string]rule{
 	"scan":        {"Redis lists keys in the order of its hash table, Redfence sorted", sameScan},
 	"randomkey":   {"drawn at random: a key where the other has one", sameKind},
 	"time":        {"the time, within the tolerance", sameTime},
+	"smembers":    unordered, "sinter": unordered, "sunion": unordered, "sdiff": unordered, "spop": unordered,
+	"sscan":      {"a set has no order", sameScan},
+	"hrandfield": drawn, "srandmember": drawn, "zrandmember": drawn,
 	"object|encoding": {"Redis shows how a value came to be (raw after APPEND), Redfence how it could be stored",
 		sameKind},
 	"object|refcount": {"Redis shares small integers", sameKind},

@@ -101,6 +101,10 @@ var inScript = []string{
 	"set", "setnx", "get", "getset", "getdel", "append", "strlen", "mget", "mset", "msetnx", "getrange", "setrange", "incr", "decr",
 	"incrby", "decrby", "incrbyfloat", "del", "unlink", "exists", "type", "touch", "rename", "renamenx", "copy", "move",
 	"expire", "pexpire", "persist", "setex", "psetex", "publish", "getex", "substr",
+	"hset", "hget", "hgetall", "hdel", "hincrby", "hincrbyfloat", "hmget", "hkeys", "hlen", "hexists", "hsetnx",
+	"lpush", "rpush", "lpop", "rpop", "lrange", "lindex", "lrem", "lmove", "llen", "lmpop",
+	"sadd", "srem", "sismember", "scard", "sintercard", "smove",
+	"zadd", "zrem", "zscore", "zcount", "zrange", "zrangebyscore", "zrevrange", "zincrby", "zremrangebyscore", "zpopmin", "zrank", "zcard",
 }
 
 var callForms = []string{

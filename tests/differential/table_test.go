@@ -9,8 +9,11 @@ import (
 
 // tableDiffers are the rows whose entry in the table is not Redis's, with the reason.
 var tableDiffers = map[string]string{
-	"randomkey": "not readonly: what it draws comes with an entry of the log",
-	"cluster":   "no container: all its subcommands answer alike",
+	"randomkey":   "not readonly: what it draws comes with an entry of the log",
+	"hrandfield":  "not readonly: what it draws comes with an entry of the log",
+	"srandmember": "not readonly: what it draws comes with an entry of the log",
+	"zrandmember": "not readonly: what it draws comes with an entry of the log",
+	"cluster":     "no container: all its subcommands answer alike",
 	// Redis gives these no flag, but here they run beside the log as reads do.
 	"object|help": "reads nothing", "script|help": "reads nothing", "script|exists": "reads the cache", "time": "reads the clock",
 }
