@@ -241,7 +241,7 @@ func (c *call) elementMatcher(args []string) (m matcher, bad reply.Value) {
 
 // scanned is the answer of a scan of elements.
 func scanned(m *matcher, elems []reply.Value) reply.Value {
-	if m.steps <= 0 {
+	if m.tooFar() {
 		return errPatternCost
 	}
 	return reply.List(reply.String("0"), reply.List(elems...))
