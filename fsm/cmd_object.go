@@ -60,7 +60,7 @@ func changed[T value](v T, kind valueKind) T {
 
 // keep stores a value whose elements changed and tells subscribers with class
 // and event, "" for none. The grant stays that of the key's creation: its token
-// and holder (DESIGN 5). A value without elements goes.
+// and holder. A value without elements goes.
 func (c *call) keep(e edit, kind valueKind, v object, class byte, event string) reply.Value {
 	if v.len() > ElementsMax || v.bytes() > ObjectBytesMax {
 		return c.refuse(errObjectTooBig)
