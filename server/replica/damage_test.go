@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/raft-wal/segment"
 
 	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/fsm/reply"
 )
 
 // copyDir copies a data directory, without the zeros that a segment ends with.
@@ -321,7 +322,7 @@ func TestDiskErrorOfANewSegmentIsTold(t *testing.T) {
 	}
 }
 
-// A bit that flips while a node runs ends it, and not by a panic of raft's.
+// A bit that flips while a node runs ends it when the entry is read.
 func TestDamagedEntryEndsTheNode(t *testing.T) {
 	for _, kind := range []string{LogStoreWAL, LogStoreBolt} {
 		said := make(chan error, 1)
@@ -383,4 +384,28 @@ func flip(t *testing.T, file, text string) {
 		}
 		from += len(text)
 	}
+}
+
+// A leader that reads a damaged entry for a follower ends, and can be closed.
+func TestDamagedEntryEndsTheLeader(t *testing.T) {
+	said := make(chan error, 3)
+	c := newCluster(t, 3, func(cfg *Config) { cfg.Fatal = func(err error) { said <- err } })
+	leader := c.leader()
+	late := c.another(leader)
+	c.stop(late)
+	do(t, c.nodes[leader], "set", "k", strings.Repeat("needle", 20))
+	names, _ := filepath.Glob(filepath.Join(c.cfgs[leader].Dir, walDir, "*.wal"))
+	flip(t, names[0], "needle")
+	c.start(late)
+	select {
+	case err := <-said:
+		if !strings.Contains(err.Error(), names[0]+" is corrupt") {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("nobody was told")
+	}
+	c.stop(leader)
+	eventually(t, 10*time.Second, "the others go on", func() bool { return c.nodes[late].Ready() == nil })
+	wantReply(t, do(t, c.nodes[late], "get", "k"), reply.String(strings.Repeat("needle", 20)))
 }

@@ -21,5 +21,6 @@
 // leader's one stamping goroutine), clock.go, machine.go (what is applied),
 // reads.go (linearizable reads), port.go, link.go and serve.go (between nodes),
 // birth.go and members.go (how a cluster begins and changes), and disk.go,
-// stores.go and snapshots.go (what lies on disk).
+// stores.go, checkedlog.go and snapshots.go (what lies on disk, and how damage to
+// it is noticed).
 package replica

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
@@ -198,16 +197,14 @@ func (l *watchedLog) DeleteRange(from, to uint64) error {
 	})
 }
 
-// GetLog ends the node, and the goroutine that asked, over an entry that is
-// damaged or can't be read: nothing is to be done without it.
+// GetLog ends the node over an entry that is damaged or can't be read: nothing
+// is to be done without it.
 func (l *watchedLog) GetLog(index uint64, log *raft.Log) error {
 	err := l.LogStore.GetLog(index, log)
 	if err == nil || err == raft.ErrLogNotFound {
 		return err
 	}
-	l.watch.do("read the log "+l.path, func() error { return err })
-	runtime.Goexit() // raft would panic, before anybody could read why
-	return err
+	return l.watch.do("read the log "+l.path, func() error { return err })
 }
 
 // watchedStable is a stable store whose writes are watched.
