@@ -114,6 +114,7 @@ ci: test lint race fuzz mutants ## all of it, under 40 minutes; .ci/run calls th
 soak: ## what takes longer: hundreds of kills, thousands of seeds, minutes of fuzzing
 	$(MAKE) process KILLS=200
 	$(MAKE) sim RUNS=5000
+	$(GOTEST) -timeout 30m -count=1 ./server/replica -run FaultsOfEveryKind -soak=10m
 	$(MAKE) fuzz FUZZTIME=5m
 
 .PHONY: clean

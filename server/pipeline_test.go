@@ -77,6 +77,7 @@ func TestBackendErrors(t *testing.T) {
 	}{
 		{replica.ErrNoLeader, "-CLUSTERDOWN no leader: not executed\r\n"},
 		{replica.ErrTooBusy, "-TRYAGAIN too many commands wait: not executed\r\n"},
+		{replica.ErrTooLarge, "-ERR the command is too large for the log: not executed\r\n"},
 		{replica.ErrClosed, "-CLUSTERDOWN this node is closing: not executed\r\n"},
 		{context.Canceled, "-CLUSTERDOWN this node is closing: not executed\r\n"},
 		{replica.ErrUnknownOutcome, unknown},
