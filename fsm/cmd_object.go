@@ -121,12 +121,17 @@ func (c *call) replace(key string, kind valueKind, v object, class byte, event s
 	return reply.Value{}
 }
 
+// elementSteps is what visiting an element costs in steps of the matcher, more
+// than a key: it is looked up, copied or sorted in. All of the largest value can
+// be visited, and a command over the bound ends after a second or two.
+const elementSteps = 32
+
 // visit charges for n elements that the command visits: the calling script, and
 // the bound that every command, script or MULTI has for its walks, since a few
 // bytes may name a large value many times.
 func (c *call) visit(n int) {
 	c.spend(n)
-	c.walked += n * visitSteps
+	c.walked += n * elementSteps
 }
 
 // exhausted says that the command has visited more than it may: it can end, since
