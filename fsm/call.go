@@ -199,7 +199,11 @@ func (c *call) perform(spec *Spec, args []string) (v reply.Value) {
 		}
 	}()
 	c.spec, c.args, c.held = spec, args, reply.Value{}
+	before := c.walked
 	v = spec.run(c)
+	if c.walked > before && c.walked >= KeysStepsMax && !v.IsError() {
+		c.refuse(errTooFar)
+	}
 	if c.held.IsError() {
 		c.s.undoTo(start)
 		return c.held
@@ -236,6 +240,9 @@ func (s *State) Read(cmd *Command, client *Client, at At) Answer {
 		return Answer{Value: WrongArity(spec.Name)}
 	}
 	v := spec.run(&c)
+	if c.walked >= KeysStepsMax && !v.IsError() {
+		return Answer{Value: errTooFar}
+	}
 	if v.Size() > ReplyMax {
 		return Answer{Value: errReplyTooLong}
 	}

@@ -55,7 +55,7 @@ func (c *call) setField(h *hash, name, value string) reply.Value {
 	if len(name) > ValueMax || len(value) > ValueMax {
 		return errValueTooLong
 	}
-	c.spend(2)
+	c.visit(2)
 	c.grow(2*elementCost + len(name) + len(value))
 	h.set(name, value)
 	return reply.Value{}
@@ -94,7 +94,7 @@ func runHDEL(c *call) reply.Value {
 	}
 	h, n := changed(old, hashKind), int64(0)
 	for _, name := range c.args[2:] {
-		c.spend(1)
+		c.visit(1)
 		if h.remove(name) {
 			n++
 		}
@@ -152,6 +152,6 @@ func runHINCRBYFLOAT(c *call) reply.Value {
 		return errNaN
 	}
 	text = formatLongDouble(sum)
-	c.spend(len(text))
+	c.visit(len(text))
 	return c.hashPut(e, old, c.args[2], text, "hincrbyfloat", reply.String(text))
 }

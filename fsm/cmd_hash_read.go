@@ -12,7 +12,7 @@ import (
 func (c *call) field(h *hash, name string) reply.Value {
 	value, ok := h.get(name)
 	if !ok {
-		c.spend(1)
+		c.visit(1)
 		return reply.Null
 	}
 	return c.text(value)
@@ -106,7 +106,7 @@ func (c *call) hashElems(names, values bool, m *matcher) (elems []reply.Value, b
 		if values {
 			elems = append(elems, c.text(value))
 		}
-		return !c.overBudget()
+		return !c.exhausted()
 	})
 	return elems, bad
 }

@@ -75,7 +75,7 @@ func (c *call) pushText(l *list, text string, at end) reply.Value {
 	if len(text) > ValueMax {
 		return errValueTooLong
 	}
-	c.spend(1)
+	c.visit(1)
 	c.grow(elementCost + len(text))
 	l.push(text, bool(at))
 	return reply.Value{}

@@ -52,7 +52,7 @@ func runLTRIM(c *call) reply.Value {
 		return reply.OK
 	}
 	l := changed(old, listKind)
-	c.spend(old.len() - (to - from))
+	c.visit(old.len() - (to - from))
 	l.removeAt(to, l.len()-to)
 	l.removeAt(0, from)
 	c.keep(e, listKind, l, 'l', "ltrim")
@@ -73,11 +73,11 @@ func runLREM(c *call) reply.Value {
 	}
 	var places []int
 	old.each(count < 0, func(i int, text string) bool {
-		c.spend(1)
+		c.visit(1)
 		if text == c.args[3] {
 			places = append(places, i)
 		}
-		return !c.overBudget() && (count == 0 || int64(len(places)) != max(count, -count))
+		return !c.exhausted() && (count == 0 || int64(len(places)) != max(count, -count))
 	})
 	if len(places) == 0 {
 		return reply.Integer(0)
@@ -111,11 +111,11 @@ func runLINSERT(c *call) reply.Value {
 	}
 	at := -1
 	old.each(false, func(i int, text string) bool {
-		c.spend(1)
+		c.visit(1)
 		if text == c.args[3] {
 			at = i
 		}
-		return at < 0 && !c.overBudget()
+		return at < 0 && !c.exhausted()
 	})
 	if at < 0 {
 		return reply.Integer(-1)
@@ -123,7 +123,7 @@ func runLINSERT(c *call) reply.Value {
 	if after {
 		at++
 	}
-	c.spend(2 * min(at, old.len()-at))
+	c.visit(2 * min(at, old.len()-at))
 	c.grow(elementCost*(1+min(at, old.len()-at)) + len(c.args[4]))
 	l := changed(old, listKind)
 	l.insertAt(at, c.args[4])

@@ -48,7 +48,7 @@ func runLRANGE(c *call) reply.Value {
 		return reply.List()
 	}
 	from, to := indexRange(first, last, l.len())
-	c.spend(to - from)
+	c.visit(to - from)
 	elems := make([]reply.Value, 0, to-from)
 	for _, text := range l.texts(from, to) {
 		elems = append(elems, c.text(text))
@@ -127,21 +127,21 @@ func (c *call) positions(l *list, wanted string, o *posOptions) []reply.Value {
 		skip = 0 // its own negative, also in Redis
 	}
 	l.each(o.rank < 0, func(i int, text string) bool {
-		c.spend(1)
+		c.visit(1)
 		if o.maxLen > 0 && looked == o.maxLen {
 			return false
 		}
 		looked++
 		if text != wanted {
-			return !c.overBudget()
+			return !c.exhausted()
 		}
 		if skip > 0 {
 			skip--
-			return !c.overBudget()
+			return !c.exhausted()
 		}
 		c.grow(elementBytes)
 		places = append(places, reply.Integer(int64(i)))
-		return !c.overBudget() && o.counted && (o.count == 0 || int64(len(places)) < o.count)
+		return !c.exhausted() && o.counted && (o.count == 0 || int64(len(places)) < o.count)
 	})
 	return places
 }

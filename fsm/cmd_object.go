@@ -121,9 +121,26 @@ func (c *call) replace(key string, kind valueKind, v object, class byte, event s
 	return reply.Value{}
 }
 
+// elementSteps is what visiting an element costs in steps of the matcher, more
+// than a key: it is looked up, copied or sorted in. All of the largest value can
+// be visited, and a command over the bound ends after a second or two.
+const elementSteps = 32
+
+// visit charges for n elements that the command visits: the calling script, and
+// the bound that every command, script or MULTI has for its walks, since a few
+// bytes may name a large value many times.
+func (c *call) visit(n int) {
+	c.spend(n)
+	c.walked += n * elementSteps
+}
+
+// exhausted says that the command has visited more than it may: it can end, since
+// it will fail and be undone.
+func (c *call) exhausted() bool { return c.overBudget() || c.walked >= KeysStepsMax }
+
 // text is an element of a reply.
 func (c *call) text(s string) reply.Value {
-	c.spend(1)
+	c.visit(1)
 	c.grow(elementBytes)
 	return reply.String(s)
 }
@@ -160,9 +177,9 @@ func (c *call) pick(n int, count int64) []int {
 	if count < 0 {
 		out := make([]int, 0, min(-count, ElementsMax))
 		for range -count {
-			c.spend(1)
+			c.visit(1)
 			c.grow(elementBytes)
-			if c.overBudget() || len(out) > ElementsMax {
+			if c.exhausted() || len(out) > ElementsMax {
 				break
 			}
 			out = append(out, int(c.s.draw()%uint64(n)))
@@ -183,7 +200,7 @@ func (c *call) pick(n int, count int64) []int {
 		return c.pickFew(n, int(count))
 	}
 	for i := 0; i < n && int64(len(out)) < count; i++ {
-		c.spend(1)
+		c.visit(1)
 		if c.s.draw()%uint64(n-i) < uint64(int(count)-len(out)) {
 			out = append(out, i)
 		}
@@ -196,7 +213,7 @@ func (c *call) pickFew(n, count int) []int {
 	taken := make(map[int]bool, count)
 	out := make([]int, 0, count)
 	for len(out) < count {
-		c.spend(1)
+		c.visit(1)
 		if i := int(c.s.draw() % uint64(n)); !taken[i] {
 			taken[i] = true
 			out = append(out, i)

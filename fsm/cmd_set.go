@@ -25,7 +25,7 @@ func runSADD(c *call) reply.Value {
 		if len(member) > ValueMax {
 			return errValueTooLong
 		}
-		c.spend(1)
+		c.visit(1)
 		if s.add(member) {
 			c.grow(elementCost + len(member))
 			n++
@@ -49,7 +49,7 @@ func runSREM(c *call) reply.Value {
 	}
 	s, n := changed(old, setKind), int64(0)
 	for _, member := range c.args[2:] {
-		c.spend(1)
+		c.visit(1)
 		if s.remove(member) {
 			n++
 		}
@@ -75,7 +75,7 @@ func runSMISMEMBER(c *call) reply.Value {
 	}
 	elems := make([]reply.Value, len(c.args)-2)
 	for i, member := range c.args[2:] {
-		c.spend(1)
+		c.visit(1)
 		elems[i] = reply.Truth(s.has(member))
 	}
 	return reply.List(elems...)
@@ -105,7 +105,7 @@ func (c *call) members(s *set, m *matcher) []reply.Value {
 			return !m.spent()
 		}
 		elems = append(elems, c.text(member))
-		return !c.overBudget()
+		return !c.exhausted()
 	})
 	return elems
 }

@@ -28,13 +28,13 @@ func intersection(c *call, sets []*set, visit func(member string) bool) {
 	slices.SortStableFunc(sets, func(a, b *set) int { return int(a.size0() - b.size0()) })
 	sets[0].each(func(member string) bool {
 		for _, s := range sets[1:] {
-			c.spend(1)
+			c.visit(1)
 			if !s.has(member) {
-				return !c.overBudget()
+				return !c.exhausted()
 			}
 		}
-		c.spend(1)
-		return visit(member) && !c.overBudget()
+		c.visit(1)
+		return visit(member) && !c.exhausted()
 	})
 }
 
@@ -42,11 +42,11 @@ func union(c *call, sets []*set, visit func(member string) bool) {
 	all := newSet()
 	for _, s := range sets {
 		s.each(func(member string) bool {
-			c.spend(1)
+			c.visit(1)
 			if all.add(member) {
 				c.grow(elementCost)
 			}
-			return !c.overBudget()
+			return !c.exhausted()
 		})
 	}
 	all.each(visit)
@@ -54,14 +54,14 @@ func union(c *call, sets []*set, visit func(member string) bool) {
 
 func difference(c *call, sets []*set, visit func(member string) bool) {
 	sets[0].each(func(member string) bool {
-		c.spend(1)
+		c.visit(1)
 		for _, s := range sets[1:] {
-			c.spend(1)
+			c.visit(1)
 			if s.has(member) {
-				return !c.overBudget()
+				return !c.exhausted()
 			}
 		}
-		return visit(member) && !c.overBudget()
+		return visit(member) && !c.exhausted()
 	})
 }
 

@@ -124,7 +124,7 @@ func (c *call) zaddOne(o *zaddOptions, z *zset, member string, score float64, n 
 	if len(member) > ValueMax {
 		return errValueTooLong
 	}
-	c.spend(2)
+	c.visit(2)
 	c.grow(2*elementCost + len(member))
 	return o.add(z, member, score, n)
 }
@@ -151,7 +151,7 @@ func runZREM(c *call) reply.Value {
 	}
 	z, n := changed(old, zsetKind), int64(0)
 	for _, member := range c.args[2:] {
-		c.spend(1)
+		c.visit(1)
 		if z.remove(member) {
 			n++
 		}

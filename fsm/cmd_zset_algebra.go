@@ -149,7 +149,7 @@ func zunion(c *call, q *zcombine) *zset {
 	for i := range q.sources {
 		x := &q.sources[i]
 		x.each(func(member string, score float64) bool {
-			c.spend(2)
+			c.visit(2)
 			score = x.weighted(score)
 			if old, ok := out.score(member); ok {
 				score = q.join(old, score)
@@ -157,7 +157,7 @@ func zunion(c *call, q *zcombine) *zset {
 				c.grow(2*elementCost + len(member))
 			}
 			out.set(member, score)
-			return !c.overBudget()
+			return !c.exhausted()
 		})
 	}
 	return out
@@ -169,15 +169,15 @@ func (q *zcombine) common(c *call, visit func(member string, score float64) bool
 	q.sources[0].each(func(member string, score float64) bool {
 		score = q.sources[0].weighted(score)
 		for i := 1; i < len(q.sources); i++ {
-			c.spend(1)
+			c.visit(1)
 			other, ok := q.sources[i].score(member)
 			if !ok {
-				return !c.overBudget()
+				return !c.exhausted()
 			}
 			score = q.join(score, q.sources[i].weighted(other))
 		}
-		c.spend(1)
-		return visit(member, score) && !c.overBudget()
+		c.visit(1)
+		return visit(member, score) && !c.exhausted()
 	})
 }
 
@@ -196,16 +196,16 @@ func zdiff(c *call, q *zcombine) *zset {
 	out := newZSet()
 	out.passing = q.passing
 	q.sources[0].each(func(member string, score float64) bool {
-		c.spend(1)
+		c.visit(1)
 		for i := 1; i < len(q.sources); i++ {
-			c.spend(1)
+			c.visit(1)
 			if _, ok := q.sources[i].score(member); ok {
-				return !c.overBudget()
+				return !c.exhausted()
 			}
 		}
 		c.grow(2*elementCost + len(member))
 		out.set(member, score)
-		return !c.overBudget()
+		return !c.exhausted()
 	})
 	return out
 }

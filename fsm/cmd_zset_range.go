@@ -181,7 +181,7 @@ func (c *call) removeSpan(parse spanParser) reply.Value {
 	if from >= to {
 		return reply.Integer(0)
 	}
-	c.spend(to - from)
+	c.visit(to - from)
 	z := changed(old, zsetKind)
 	for _, m := range old.list(from, to) {
 		z.remove(m.member)
@@ -270,7 +270,7 @@ func (q *rangeQuery) members(c *call, z *zset) []zmember {
 		from += int(q.offset)
 		to = from + int(count)
 	}
-	c.spend(to - from)
+	c.visit(to - from)
 	c.grow((to - from) * elementBytes)
 	out := z.list(from, to)
 	if q.reverse {

@@ -19,7 +19,7 @@ func (z *zset) count0() int {
 
 // scoreOf is a member's score as a reply, null without one.
 func (c *call) scoreOf(z *zset, member string) reply.Value {
-	c.spend(1)
+	c.visit(1)
 	score, ok := z.score(member)
 	if !ok {
 		return reply.Null

@@ -34,6 +34,7 @@ var (
 	errScriptArity   = reply.Err("ERR Wrong number of args calling Redis command from script")
 	errNotInScript   = reply.Err("ERR This Redis command is not allowed from script")
 	errExecCost      = reply.Err("ERR the scripts of this MULTI exceeded their budget of 4000000 instructions together, nothing was changed")
+	errTooFar        = reply.Err("ERR the command visits more elements than one command, script or MULTI may, nothing was changed")
 	errReadOnly      = reply.Err("ERR Write commands are not allowed from read-only scripts.")
 )
 

@@ -43,8 +43,9 @@ const (
 	WatchBuckets = 4096
 
 	// MatchStepsMax bounds what one text and a glob pattern may cost, KeysStepsMax
-	// what a KEYS or SCAN may: a pattern of many parts takes time that grows with
-	// the product of the lengths.
+	// what the walks of one command, script or MULTI may, over keys or elements: a
+	// pattern of many parts takes time that grows with the product of the lengths,
+	// and a command may name a large value many times.
 	MatchStepsMax = 1 << 24
 	KeysStepsMax  = 1 << 27
 

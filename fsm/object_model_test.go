@@ -246,3 +246,31 @@ func TestLimitsOfElements(t *testing.T) {
 		t.Errorf("%.100s", got)
 	}
 }
+
+// TestElementWalksAreBounded: P8. A few bytes that name a large value many times
+// must not hold up every replica.
+func TestElementWalksAreBounded(t *testing.T) {
+	m := newMachine(t, 0)
+	args := []string{"zadd", "z"}
+	for i := range 100_000 {
+		args = append(args, "1", strconv.Itoa(i))
+	}
+	m.one(args)
+	keys := slices.Repeat([]string{"z"}, 1000)
+	want := "error: " + errTooFar.Str
+	for _, args := range [][]string{
+		append([]string{"zunionstore", "d", "1000"}, keys...),
+		append([]string{"zinterstore", "d", "1000"}, keys...),
+	} {
+		if got := m.one(args); got != want {
+			t.Errorf("%s: %.100s", args[0], got)
+		}
+	}
+	if got := m.one([]string{"exists", "d"}); got != "0" {
+		t.Error("a command that was refused kept what it wrote")
+	}
+	read := m.state.Read(&Command{Args: append([]string{"zunion", "1000"}, keys...)}, &Client{}, At{})
+	if got := spelled(read.Value); got != want {
+		t.Errorf("%.100s", got)
+	}
+}
