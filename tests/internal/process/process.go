@@ -122,20 +122,38 @@ func New(tb testing.TB, n int, flags ...string) *Cluster {
 	return c
 }
 
+// given are the ports that this process has handed out: a node that is about to
+// start, or between two starts, holds its ports by nothing else.
+var given struct {
+	sync.Mutex
+	ports map[int]bool
+}
+
 // FreeAddrs finds n free loopback addresses, on ports that the system gives to no
-// outgoing connection: a node must find them free again after a restart.
+// outgoing connection: a node must find them free again after a restart. It gives
+// no port twice.
 func FreeAddrs(tb testing.TB, n int) []string {
 	tb.Helper()
+	given.Lock()
+	defer given.Unlock()
 	var addrs []string
 	for tries := 0; len(addrs) < n; tries++ {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		port := 10_000 + rand.IntN(20_000)
+		if given.ports[port] {
+			continue
+		}
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			if tries > 1000 {
 				tb.Fatal(err)
 			}
 			continue
 		}
-		defer l.Close()
+		l.Close()
+		if given.ports == nil {
+			given.ports = map[int]bool{}
+		}
+		given.ports[port] = true
 		addrs = append(addrs, l.Addr().String())
 	}
 	return addrs
