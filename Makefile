@@ -46,8 +46,9 @@ process: build ## real nodes under kill, stop and full disk: KILLS=20
 	$(GOTEST) -timeout 20m -count=1 ./tests/process $(if $(KILLS),-kills $(KILLS))
 
 .PHONY: compat
-compat: build ## real lock libraries against one node and three
-	$(GOTEST) -timeout 20m -count=1 ./tests/compat
+compat: build ## real lock libraries: ONLY=redsync for some, RECORD=1 to write down what ran
+	$(GOTEST) -timeout 30m -count=1 -parallel 4 -v ./tests/compat $(if $(ONLY),-only '$(ONLY)') $(if $(RECORD),-record)
+	@$(if $(RECORD),$(GOTEST) -count=1 ./tests/compat -run Page -rewrite)
 
 .PHONY: differential
 differential: build redis ## the same commands to redis-server and to Redfence: SEED=
@@ -102,6 +103,7 @@ lint: ## gofmt, go vet, staticcheck and the rules of tests/arch
 .PHONY: generate
 generate: ## the pages of docs that come from the code
 	$(GOTEST) -count=1 ./cmd/redfence -run Page -rewrite
+	$(GOTEST) -count=1 ./tests/compat -run Page -rewrite
 
 .PHONY: check
 check: lint ## what to run before a commit

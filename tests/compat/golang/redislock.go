@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-func bsmRedislock(addr string) (factory, error) {
-	client := redislock.New(redis.NewClient(&redis.Options{Addr: addr, PoolSize: 64}))
+func bsmRedislock(addrs []string) (factory, error) {
+	client := redislock.New(redis.NewClient(&redis.Options{Addr: addrs[0], PoolSize: 64}))
 	return func(name string, lease time.Duration) locker {
 		return &redislockLocker{client: client, name: name, lease: lease}
 	}, nil

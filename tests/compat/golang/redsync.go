@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -16,30 +17,56 @@ import (
 	"github.com/redis/rueidis/rueidiscompat"
 )
 
-func redsyncOnGoRedis(addr string) (factory, error) {
-	client := goredislib.NewClient(&goredislib.Options{Addr: addr, PoolSize: 64})
-	return redsyncLockers(goredis.NewPool(client)), nil
-}
-
-func redsyncOnRedigo(addr string) (factory, error) {
-	pool := &redis.Pool{MaxIdle: 64, Dial: func() (redis.Conn, error) { return redis.Dial("tcp", addr) }}
-	return redsyncLockers(redsyncredigo.NewPool(pool)), nil
-}
-
-func redsyncOnRueidis(addr string) (factory, error) {
-	// Client-side caching needs CLIENT TRACKING; a lock needs no cache.
-	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true})
-	if err != nil {
-		return nil, err
+func redsyncOnGoRedis(addrs []string) (factory, error) {
+	var pools []redsyncredis.Pool
+	for _, addr := range addrs {
+		client := goredislib.NewClient(&goredislib.Options{
+			Addr: addr, PoolSize: 64,
+			// By itself it dials a dead master five times, which outlasts a short lease.
+			DialerRetries: 1,
+		})
+		pools = append(pools, goredis.NewPool(client))
 	}
-	return redsyncLockers(redsyncrueidis.NewPool(rueidiscompat.NewAdapter(client))), nil
+	return redsyncLockers(pools), nil
 }
 
-func redsyncLockers(pool redsyncredis.Pool) factory {
-	rs := redsync.New(pool)
+func redsyncOnRedigo(addrs []string) (factory, error) {
+	var pools []redsyncredis.Pool
+	for _, addr := range addrs {
+		pool := &redis.Pool{MaxIdle: 64, Dial: func() (redis.Conn, error) { return redis.Dial("tcp", addr) }}
+		pools = append(pools, redsyncredigo.NewPool(pool))
+	}
+	return redsyncLockers(pools), nil
+}
+
+func redsyncOnRueidis(addrs []string) (factory, error) {
+	var pools []redsyncredis.Pool
+	for _, addr := range addrs {
+		// Client-side caching needs CLIENT TRACKING; a lock needs no cache.
+		client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+		if err != nil && len(addrs) == 1 {
+			return nil, err
+		}
+		if err != nil {
+			// It doesn't make a client of a dead master, so its vote is lost by another way.
+			pools = append(pools, deadPool{err})
+			continue
+		}
+		pools = append(pools, redsyncrueidis.NewPool(rueidiscompat.NewAdapter(client)))
+	}
+	return redsyncLockers(pools), nil
+}
+
+// deadPool is a master that can't be reached.
+type deadPool struct{ err error }
+
+func (p deadPool) Get(context.Context) (redsyncredis.Conn, error) { return nil, p.err }
+
+func redsyncLockers(pools []redsyncredis.Pool) factory {
+	rs := redsync.New(pools...)
 	return func(name string, lease time.Duration) locker {
-		return redsyncLocker{rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(400),
-			redsync.WithRetryDelay(20*time.Millisecond))}
+		return redsyncLocker{rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(400), redsync.WithTimeoutFactor(0.8),
+			redsync.WithRetryDelayFunc(func(int) time.Duration { return 10*time.Millisecond + rand.N(30*time.Millisecond) }))}
 	}
 }
 
