@@ -1,3 +1,4 @@
+// Command redislock takes the lock "report" with bsm/redislock.
 package main
 
 import (

@@ -1,3 +1,4 @@
+// Command redsync takes the lock "report" with redsync.
 package main
 
 import (
