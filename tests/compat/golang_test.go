@@ -15,7 +15,7 @@ const redsyncPort = "shared, one pool; with several pools the seats"
 var golang = &toolchain{
 	name:    "golang",
 	prepare: prepareGo,
-	libraries: []library{
+	libraries: append([]library{
 		{Name: "redsync/go-redis", Language: "Go", Masters: true, Port: redsyncPort, Token: byCommand,
 			Quirks: "gives each try 5 % of the lease (`WithTimeoutFactor`); set go-redis to `DialerRetries: 1` where a master may be down"},
 		{Name: "redsync/redigo", Language: "Go", Masters: true, Port: redsyncPort, Token: byCommand},
@@ -27,7 +27,7 @@ var golang = &toolchain{
 			Quirks: "`FallbackSETPX: true`, else the lease ends by the client's wall clock (PXAT); `TryNextAfter` of 20 ms is short"},
 		{Name: "rueidislock/PXAT", Language: "Go", Port: "shared", Quorum: "none: three keys on one address by itself",
 			Token: "as above", Quirks: "as it is by default: the lease ends by the client's wall clock"},
-	},
+	}, spokenLibraries...),
 	snippets: []snippet{
 		{Title: "redsync on go-redis", File: "snippet/redsync/main.go", run: goRun},
 		{Title: "bsm/redislock", File: "snippet/redislock/main.go", run: goRun},

@@ -94,6 +94,9 @@ func (r *runner) contended(ctx context.Context, name string) error {
 
 // extend: a holder gets its whole lease again.
 func (r *runner) extend(ctx context.Context, name string) error {
+	if !canExtend(r.newLocker(name, lease)) {
+		return errNone
+	}
 	l, err := r.take(ctx, name, lease)
 	if err != nil {
 		return err
@@ -175,6 +178,9 @@ func (r *runner) expiry(ctx context.Context, name string) error {
 		return fmt.Errorf("taken from its holder after %v of %v", took, shortLease)
 	case took > freeWithin:
 		return fmt.Errorf("free only after %v", took)
+	}
+	if !canExtend(a) {
+		return nil
 	}
 	if ok, _ := a.extend(ctx); ok {
 		return fmt.Errorf("extended after it had ended")

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -30,6 +31,17 @@ type locker interface {
 	unlock(ctx context.Context) (bool, error)
 }
 
+// errNone is a case's result if the library has nothing for it.
+var errNone = errors.New("none")
+
+// extender is a locker of a library that may have no way to extend.
+type extender interface{ canExtend() bool }
+
+func canExtend(l locker) bool {
+	e, ok := l.(extender)
+	return !ok || e.canExtend()
+}
+
 // keyed is a locker whose keys aren't called as its lock.
 type keyed interface{ keys() []string }
 
@@ -38,15 +50,30 @@ type keyed interface{ keys() []string }
 type entry struct {
 	open    library
 	modules [2]string
+	as      string // of a library that is spoken: its version
 }
 
+func spoken(d *dialect, as string) entry { return entry{open: d.open, as: as} }
+
 var libraries = map[string]entry{
-	"redsync/go-redis": {redsyncOnGoRedis, [2]string{"github.com/go-redsync/redsync/v4", "github.com/redis/go-redis/v9"}},
-	"redsync/redigo":   {redsyncOnRedigo, [2]string{"github.com/go-redsync/redsync/v4", "github.com/gomodule/redigo"}},
-	"redsync/rueidis":  {redsyncOnRueidis, [2]string{"github.com/go-redsync/redsync/v4", "github.com/redis/rueidis"}},
-	"bsm/redislock":    {bsmRedislock, [2]string{"github.com/bsm/redislock", "github.com/redis/go-redis/v9"}},
-	"rueidislock":      {rueidisLock(true), [2]string{"github.com/redis/rueidis", "github.com/redis/rueidis"}},
-	"rueidislock/PXAT": {rueidisLock(false), [2]string{"github.com/redis/rueidis", "github.com/redis/rueidis"}},
+	"redsync/go-redis":                 {open: redsyncOnGoRedis, modules: [2]string{"github.com/go-redsync/redsync/v4", "github.com/redis/go-redis/v9"}},
+	"redsync/redigo":                   {open: redsyncOnRedigo, modules: [2]string{"github.com/go-redsync/redsync/v4", "github.com/gomodule/redigo"}},
+	"redsync/rueidis":                  {open: redsyncOnRueidis, modules: [2]string{"github.com/go-redsync/redsync/v4", "github.com/redis/rueidis"}},
+	"bsm/redislock":                    {open: bsmRedislock, modules: [2]string{"github.com/bsm/redislock", "github.com/redis/go-redis/v9"}},
+	"rueidislock":                      {open: rueidisLock(true), modules: [2]string{"github.com/redis/rueidis", "github.com/redis/rueidis"}},
+	"redlock-cs":                       spoken(dotnetLock(guidBytes), "9765a542f8"),
+	"RedLock.net":                      spoken(redLockNet(), "2.3.2"),
+	"ScarletLock":                      spoken(dotnetLock(guidText), "copies"),
+	"Redlock4Net":                      spoken(dotnetLock(guidBytes), "8adaa9fea5"),
+	"DistributedLock.Redis":            spoken(distributedLock(), "1.1.1"),
+	"DistributedLock.Redis, semaphore": spoken(distributedSemaphore(), "1.1.1"),
+	"Deno DLM":                         spoken(denoLock(), "its scripts"),
+	"redis-plus-plus":                  spoken(plusPlusVessel(), "2c47000b9d"),
+	"redis-plus-plus, transactions":    spoken(plusPlusTx(), "2c47000b9d"),
+	"redis_queued_locks":               spoken(queuedLock(), "4b35e2cebd"),
+	"sidekiq-unique-jobs":              spoken(sidekiqUnique(), "76aa8c947b"),
+
+	"rueidislock/PXAT": {open: rueidisLock(false), modules: [2]string{"github.com/redis/rueidis", "github.com/redis/rueidis"}},
 }
 
 // caseLimit bounds one case.
@@ -65,7 +92,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Printf("version %s on %s\n", versionOf(lib.modules[0]), strings.Join(lib.nameOfDriver(), " "))
+	fmt.Println("version", lib.version())
 	r := runner{newLocker: newLocker, prefix: prefix}
 	for _, addr := range addrs {
 		r.probes = append(r.probes, redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1}))
@@ -79,9 +106,13 @@ type silence struct{}
 
 func (silence) Printf(context.Context, string, ...any) {}
 
-func (e entry) nameOfDriver() []string {
-	path := strings.TrimSuffix(e.modules[1], "/v9")
-	return []string{path[strings.LastIndex(path, "/")+1:], versionOf(e.modules[1])}
+// version is the library's and its driver's.
+func (e entry) version() string {
+	if e.as != "" {
+		return "calls as of " + e.as
+	}
+	driver := strings.TrimSuffix(e.modules[1], "/v9")
+	return versionOf(e.modules[0]) + " on " + driver[strings.LastIndex(driver, "/")+1:] + " " + versionOf(e.modules[1])
 }
 
 // versionOf is the version of a module as it was built in.
@@ -112,10 +143,13 @@ func (r *runner) runAll() bool {
 		{"wait", (*runner).wait},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), caseLimit)
-		if err := c.run(r, ctx, r.prefix+":"+c.name); err != nil {
+		switch err := c.run(r, ctx, r.prefix+":"+c.name); {
+		case err == errNone:
+			fmt.Printf("%s none\n", c.name)
+		case err != nil:
 			fmt.Printf("%s FAIL %v\n", c.name, err)
 			passed = false
-		} else {
+		default:
 			fmt.Printf("%s ok\n", c.name)
 		}
 		cancel()

@@ -65,17 +65,26 @@ func (p deadPool) Get(context.Context) (redsyncredis.Conn, error) { return nil, 
 func redsyncLockers(pools []redsyncredis.Pool) factory {
 	rs := redsync.New(pools...)
 	return func(name string, lease time.Duration) locker {
-		return redsyncLocker{rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(400), redsync.WithTimeoutFactor(0.8),
-			redsync.WithRetryDelayFunc(func(int) time.Duration { return 10*time.Millisecond + rand.N(30*time.Millisecond) }))}
+		mutex := rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(400), redsync.WithTimeoutFactor(0.8),
+			redsync.WithRetryDelayFunc(func(int) time.Duration { return 10*time.Millisecond + rand.N(30*time.Millisecond) }))
+		return redsyncLocker{m: mutex, several: len(pools) > 1}
 	}
 }
 
-type redsyncLocker struct{ m *redsync.Mutex }
+type redsyncLocker struct {
+	m       *redsync.Mutex
+	several bool // masters
+}
 
 func (l redsyncLocker) tryLock(ctx context.Context) (bool, error) {
 	err := l.m.TryLockContext(ctx)
 	var taken *redsync.ErrTaken
 	if errors.As(err, &taken) || errors.Is(err, redsync.ErrFailed) {
+		return false, nil
+	}
+	// Of several masters one may be dead, and the library may tell of that one.
+	var dead *redsync.RedisError
+	if l.several && errors.As(err, &dead) {
 		return false, nil
 	}
 	return err == nil, err
