@@ -97,3 +97,42 @@ func TestSeatsThroughFailovers(t *testing.T) {
 		c.Ready()
 	}
 }
+
+// TestNumberOfSeats: the cluster's number of seats changes by one command while
+// no seat holds anything, and each node then takes as many ports.
+func TestNumberOfSeats(t *testing.T) {
+	c := process.Start(t, 3)
+	ctx := context.Background()
+	seat := process.NewClient(c.Nodes[1].Seats[1])
+	defer seat.Close()
+	if err := seat.SetNX(ctx, "L", "tokA", time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	follower := c.Others(c.Leader())[0]
+	change := func() error {
+		return follower.Redis().Do(ctx, "REDFENCE", "SEATS", "5", "CLIENTS-STOPPED").Err()
+	}
+	if err := change(); err == nil || !strings.Contains(err.Error(), "holds") {
+		t.Errorf("with a vote the change answers %v", err)
+	}
+	if err := seat.Del(ctx, "L").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := change(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range c.Nodes {
+		process.Until(t, n.ID+" knows of it", func() bool { return n.Info("seats") == "5" })
+		n.Seats = append(n.Seats, process.FreeAddrs(t, 2)...)
+		if err := n.Terminate(); err != nil {
+			t.Fatal(err)
+		}
+		n.Start()
+		n.Ready()
+	}
+	five := process.NewClient(c.Nodes[2].Seats[4])
+	defer five.Close()
+	if ok, err := five.SetNX(ctx, "L", "tokA", time.Minute).Result(); !ok || err != nil {
+		t.Errorf("seat 5 gives no vote: %v", err)
+	}
+}
