@@ -76,6 +76,7 @@ func (c *call) put(rec *record) {
 	c.s.version++
 	rec.token, rec.version, rec.since = c.s.tokens, c.s.version, c.s.clock.now
 	rec.holder = c.s.holderOf(c.client)
+	rec.grant = c.s.grantFor(c.db, rec)
 	c.s.put(c.db, rec)
 }
 

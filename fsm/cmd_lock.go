@@ -1,10 +1,6 @@
 package fsm
 
-import (
-	"slices"
-
-	"github.com/redfence/redfence/fsm/reply"
-)
+import "github.com/redfence/redfence/fsm/reply"
 
 // What tells about a lock and its fencing token, whoever made it and by which command.
 
@@ -26,54 +22,46 @@ var lockRows = []Spec{
 	},
 }
 
-// votesFor lists the seats' records of key that hold the same value as r.
-func (c *call) votesFor(r *record) []*record {
-	var votes []*record
-	for seat := uint8(1); seat <= c.s.cluster.Seats; seat++ {
-		x := c.s.get(c.s.db(seat, c.db.num), r.key)
-		if x != nil && sameValue(x, r) {
-			votes = append(votes, x)
-		}
-	}
-	return votes
-}
-
 // tokenOf is the fencing token of the grant that r belongs to. A record of the
-// shared port is a grant of its own. On the seats the grant is the majority, and
-// its token the one with which the majority was complete; without one there is no grant.
+// shared port is a grant of its own. On the seats the grant is the majority's;
+// without one there is none.
 func (c *call) tokenOf(r *record, seats bool) (uint64, bool) {
 	if !seats {
 		return r.token, true
 	}
-	votes := c.votesFor(r)
-	need := int(c.s.cluster.Seats)/2 + 1
-	if len(votes) < need {
+	if c.s.votes(r, c.db.num) < c.s.majority() || r.grant == 0 {
 		return 0, false
 	}
-	tokens := make([]uint64, len(votes))
-	for i, v := range votes {
-		tokens[i] = v.token
-	}
-	slices.Sort(tokens)
-	return tokens[need-1], true
+	return r.grant, true
 }
 
-// grantOf finds the record that key's name has, whether it is of the seats, and
-// its grant's token, if it is a grant. With a value only a record that holds it counts.
+// grantOf finds the record that holds key's name, behind whichever door, whether
+// it is of the seats, and its grant's token, if it is a grant. Every port tells
+// the same of a majority of seats. With a value only a record that holds it counts.
 func (c *call) grantOf(key string, value *string) (r *record, seats bool, token uint64, ok bool) {
-	r = c.own(key)
-	seats = c.db.space != SharedSpace
+	r, seats = c.holderOf(key)
 	if r == nil {
-		if r = c.s.other(c.db, key); r == nil {
-			return nil, false, 0, false
-		}
-		seats = !seats
+		return nil, false, 0, false
 	}
 	if value != nil && (r.kind != stringKind || r.str != *value) {
 		return r, seats, 0, false
 	}
 	token, ok = c.tokenOf(r, seats)
 	return r, seats, token, ok
+}
+
+// holderOf is the shared port's record, else the one with a majority of seats,
+// else what this seat or the lowest has.
+func (c *call) holderOf(key string) (r *record, seats bool) {
+	shared := c.s.db(SharedSpace, c.db.num)
+	if r = c.s.get(shared, key); r != nil {
+		return r, false
+	}
+	r = c.s.other(shared, key)
+	if own := c.own(key); r != nil && own != nil && c.s.votes(r, c.db.num) < c.s.majority() {
+		r = own
+	}
+	return r, true
 }
 
 func runLockToken(c *call) reply.Value {
@@ -98,18 +86,8 @@ func runLockCheck(c *call) reply.Value {
 	if !ok || n < 0 {
 		return errNotInteger
 	}
-	token := uint64(n)
-	if r := c.s.get(c.s.db(SharedSpace, c.db.num), c.args[1]); r != nil {
-		return reply.Truth(r.token == token)
-	}
-	for seat := uint8(1); seat <= c.s.cluster.Seats; seat++ {
-		if r := c.s.get(c.s.db(seat, c.db.num), c.args[1]); r != nil {
-			if current, ok := c.tokenOf(r, true); ok {
-				return reply.Truth(current == token)
-			}
-		}
-	}
-	return reply.Integer(0)
+	_, _, token, held := c.grantOf(c.args[1], nil)
+	return reply.Truth(held && token == uint64(n))
 }
 
 // runLockInfo answers a map. Redis's "-1 for no lease" holds for pttl.

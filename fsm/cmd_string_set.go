@@ -175,7 +175,9 @@ func (c *call) storePast(key string, own *record) {
 func (c *call) permits(o *setOptions, own *record) (bool, reply.Value) {
 	switch {
 	case o.nx:
-		return c.find(c.args[1]) == nil, reply.Value{}
+		r := c.find(c.args[1])
+		c.noteQuorumAsked(r, c.args[2])
+		return r == nil, reply.Value{}
 	case o.xx:
 		return own != nil, reply.Value{}
 	case o.ifEq == nil:
@@ -193,7 +195,8 @@ func runSetNX(c *call) reply.Value {
 	if bad := tooLong(key, len(value)); bad.IsError() {
 		return bad
 	}
-	if c.find(key) != nil {
+	if r := c.find(key); r != nil {
+		c.noteQuorumAsked(r, value)
 		return reply.Integer(0)
 	}
 	c.store(key, value, never, "set")

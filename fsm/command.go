@@ -1,6 +1,10 @@
 package fsm
 
-import "github.com/redfence/redfence/fsm/reply"
+import (
+	"strings"
+
+	"github.com/redfence/redfence/fsm/reply"
+)
 
 // SharedSpace is the keyspace of the shared port; seat i has keyspace i.
 const SharedSpace = 0
@@ -12,6 +16,22 @@ type Client struct {
 	Addr    string // remote address
 	Library string // CLIENT SETINFO LIB-NAME and LIB-VER, "name/version"
 	Node    string // the node that read the command
+}
+
+// describe names a client for people: its name if it has one, its library, its
+// host; not its port, which is another with each connection.
+func (c *Client) describe() string {
+	host := c.Addr
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		host = host[:i]
+	}
+	parts := make([]string, 0, 3)
+	for _, p := range []string{c.Name, c.Library, host} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // Command is one command for the machine. Args[0] is its name in lower case.

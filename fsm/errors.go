@@ -28,6 +28,8 @@ var (
 	errObjectTooBig  = reply.Err("ERR value exceeds the limit of 1048576 elements or 268435456 bytes")
 	errReplyTooLong  = reply.Err("ERR reply exceeds the limit of 67108864 bytes")
 	errNoSuchSeat    = reply.Err("ERR this cluster has no such seat")
+	errSeatsSyntax   = reply.Err("ERR syntax error: REDFENCE SEATS number CLIENTS-STOPPED, once all clients of the seat ports are stopped")
+	errSeatsHeld     = reply.Err("ERR the number of seats can't change while a seat holds anything")
 	errHeldSeats     = reply.Err("ERR held through the seat ports")
 	errHeldShared    = reply.Err("ERR held through the shared port")
 	errUnknownScript = reply.Err("ERR Unknown Redis command called from script")

@@ -11,6 +11,10 @@ const (
 	// Flushed: all keys of a database went at once, without an event for each.
 	// Made like KeyChanged only while somebody asks for those.
 	Flushed
+	// QuorumAsked: on the shared port, somebody asked one node for a lock that
+	// another node gave to the same value: Name is who asked, Payload the node asked
+	// now, Key the lock. A client that lists several nodes as masters does that.
+	QuorumAsked
 )
 
 // Event is something that subscribers are told about. Events are made alike on

@@ -29,6 +29,7 @@ type record struct {
 	obj      object  // the value of any other kind, else nil
 	deadline int64   // on the lease clock; never if there is none
 	token    uint64  // the fencing token of the grant
+	grant    uint64  // of a seat's vote: the fencing token of the majority it belongs to, else 0
 	version  uint64  // of the last change, for WATCH
 	since    int64   // lease clock when the token was given
 	holder   *holder // who made it; never nil

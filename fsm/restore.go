@@ -106,7 +106,7 @@ func (s *State) readRecords(sr *snapshotReader) {
 		for n := sr.uint(); n > 0 && sr.err == nil; n-- {
 			r := &record{
 				kind: valueKind(sr.uint()), key: sr.text(), str: sr.text(), deadline: sr.int(),
-				token: sr.uint(), version: sr.uint(), since: sr.int(),
+				token: sr.uint(), grant: sr.uint(), version: sr.uint(), since: sr.int(),
 			}
 			number := sr.uint()
 			if number == uint64(len(holders)) {

@@ -157,6 +157,7 @@ func (sn *Snapshot) writeRecords(sw *snapshotWriter) {
 			sw.text(r.str)
 			sw.int(r.deadline)
 			sw.uint(r.token)
+			sw.uint(r.grant)
 			sw.uint(r.version)
 			sw.int(r.since)
 			number, met := numbers[r.holder.Client]

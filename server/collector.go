@@ -108,12 +108,13 @@ var counters = []plainMetric{
 
 // Metrics with labels.
 var (
-	locksMetric    = metric{"redfence_locks", "gauge", "port", "Keys of each kind of port."}
-	lagMetric      = metric{"redfence_member_lag_entries", "gauge", "node", "How many entries a member is behind; only the leader knows."}
-	commandsMetric = metric{"redfence_commands_total", "counter", "command", "Commands executed."}
-	failuresMetric = metric{"redfence_command_failures_total", "counter", "command", "Commands answered with an error, refused ones included."}
-	errorsMetric   = metric{"redfence_errors_total", "counter", "word", "Errors answered, by their first word."}
-	versionMetric  = metric{"redfence_build_info", "gauge", "version,node", "1; the binary's version is a label."}
+	locksMetric       = metric{"redfence_locks", "gauge", "port", "Keys of each kind of port."}
+	lagMetric         = metric{"redfence_member_lag_entries", "gauge", "node", "How many entries a member is behind; only the leader knows."}
+	commandsMetric    = metric{"redfence_commands_total", "counter", "command", "Commands executed."}
+	failuresMetric    = metric{"redfence_command_failures_total", "counter", "command", "Commands answered with an error, refused ones included."}
+	errorsMetric      = metric{"redfence_errors_total", "counter", "word", "Errors answered, by their first word."}
+	misdirectedMetric = metric{"redfence_misdirected_locks_total", "counter", "client", "Locks that a client asked of several nodes' shared ports as if they were masters of their own."}
+	versionMetric     = metric{"redfence_build_info", "gauge", "version,node", "1; the binary's version is a label."}
 )
 
 // collector reads everything when somebody asks.
@@ -148,6 +149,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		if failed := s.failed.Load() + s.rejected.Load(); failed > 0 {
 			emit(out, failuresMetric, float64(failed), spec.Name)
 		}
+	}
+	for client, n := range c.server.misdirected.all() {
+		emit(out, misdirectedMetric, float64(n), strings.ToValidUTF8(client, "?"))
 	}
 	for word, n := range c.server.stats.words.all() {
 		emit(out, errorsMetric, float64(n), strings.ToValidUTF8(word, "?"))

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/server/replica"
 )
 
@@ -76,11 +77,12 @@ func TestMetrics(t *testing.T) {
 	p.do("GET")
 	p.do("GET k")
 	p.do("EVAL \"return redis.error_reply('MY error')\" 0")
+	ts.Events([]fsm.Event{{Kind: fsm.QuorumAsked, Name: "worker", Key: "k", Payload: "n1"}})
 	code, body := get(t, ts.Handler(), "/metrics")
 	if code != http.StatusOK || !strings.Contains(body, "redfence_is_leader 1\n") || !strings.Contains(body, `redfence_locks{port="shared"} 1`) {
 		t.Fatalf("/metrics: %d %s", code, body)
 	}
-	want := []metric{versionMetric, locksMetric, commandsMetric, failuresMetric, errorsMetric}
+	want := []metric{versionMetric, locksMetric, commandsMetric, failuresMetric, errorsMetric, misdirectedMetric}
 	for _, m := range gauges {
 		want = append(want, metric{name: m.name, kind: "gauge"})
 	}

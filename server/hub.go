@@ -178,6 +178,8 @@ func (s *Server) Events(events []fsm.Event) {
 			}
 		case fsm.KeyChanged:
 			s.notify(e)
+		case fsm.QuorumAsked:
+			s.quorumAsked(e)
 		}
 	}
 }

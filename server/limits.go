@@ -15,6 +15,11 @@ const (
 	// WalkWait is how long such a command waits for its turn.
 	WalkWait = 5 * time.Second
 
+	// HintEvery is how often the log says at most that a client lists shared ports
+	// as masters, and HintClientsMax how many clients are counted by name.
+	HintEvery      = time.Minute
+	HintClientsMax = 32
+
 	// InlineMax bounds a command typed by hand, and a line that announces a length.
 	InlineMax = 64 << 10
 	// BulkAnnouncedMax is the longest argument that may be announced, as in Redis.

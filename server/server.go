@@ -72,29 +72,30 @@ type Server struct {
 	attackAt  time.Time              // when an attack was last logged
 	refusedAt time.Time              // when a full house was last logged
 
-	cfg        Config
-	log        *slog.Logger
-	backend    Backend
-	elapsed    func() time.Duration
-	started    time.Time
-	ctx        context.Context // ends when Shutdown stops waiting
-	cancel     context.CancelFunc
-	closing    atomic.Bool
-	done       sync.WaitGroup // of sessions
-	lastID     atomic.Int64
-	inputHeld  atomic.Int64
-	outputHeld atomic.Int64
-	settings   settings
-	stats      stats
-	rate       rate
-	hub        hub
-	trackers   trackers
-	keyEvents  keyEventsSwitch
-	walks      chan struct{} // holds one for each command that visits the whole keyspace
-	cursors    cursors
-	slow       slowLog
-	metrics    *metrics
-	httpPlaces chan struct{} // has an element for each connection of HTTP
+	cfg         Config
+	log         *slog.Logger
+	backend     Backend
+	elapsed     func() time.Duration
+	started     time.Time
+	ctx         context.Context // ends when Shutdown stops waiting
+	cancel      context.CancelFunc
+	closing     atomic.Bool
+	done        sync.WaitGroup // of sessions
+	lastID      atomic.Int64
+	inputHeld   atomic.Int64
+	outputHeld  atomic.Int64
+	settings    settings
+	stats       stats
+	rate        rate
+	hub         hub
+	trackers    trackers
+	keyEvents   keyEventsSwitch
+	misdirected misdirected
+	walks       chan struct{} // holds one for each command that visits the whole keyspace
+	cursors     cursors
+	slow        slowLog
+	metrics     *metrics
+	httpPlaces  chan struct{} // has an element for each connection of HTTP
 }
 
 // New makes a Server in front of backend. It serves nothing before Serve.

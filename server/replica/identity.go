@@ -79,7 +79,7 @@ func (id *identity) fits(d disk, cfg *Config) error {
 	case id.LogStore != cfg.LogStore:
 		return fmt.Errorf("%s says that the log is kept by %q, not by %q", d.path(identityFile), id.LogStore, cfg.LogStore)
 	case id.Cluster != "" && cfg.Seats != 0 && cfg.Seats != id.Seats:
-		return fmt.Errorf("this cluster has %d seats, not %d", id.Seats, cfg.Seats)
+		return fmt.Errorf("this cluster has %d seats, not %d (if REDFENCE SEATS changed that while the node was down, start it once with --seats none)", id.Seats, cfg.Seats)
 	}
 	return nil
 }

@@ -95,6 +95,7 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 
 func (m *machine) applyCommand(l *raft.Log) any {
 	m.mu.Lock()
+	seats := m.state.Cluster().Seats
 	res, err := m.state.Apply(l.Index, l.Term, l.Data)
 	if err != nil {
 		m.mu.Unlock()
@@ -103,12 +104,13 @@ func (m *machine) applyCommand(l *raft.Log) any {
 	}
 	out := &appliedEntry{term: l.Term, now: m.state.Now(), origin: res.Origin}
 	keyEvents := m.state.KeyEvents
+	reseated := m.state.Cluster().Seats != seats
 	m.noteDeadline()
 	m.mu.Unlock()
 
 	m.finish(l, cost(&res))
 	m.node.deliver(l.Index, &res, keyEvents)
-	if kind := fsm.EntryKind(l.Data[1]); kind == fsm.RecordMember || kind == fsm.Birth {
+	if kind := fsm.EntryKind(l.Data[1]); kind == fsm.RecordMember || reseated {
 		m.node.membersChanged()
 	}
 	return out

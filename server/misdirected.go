@@ -1,0 +1,65 @@
+package server
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/redlockcompat"
+)
+
+// misdirected counts locks that clients asked of several nodes' shared ports, as
+// if those were masters of their own, and says so in the log, once in HintEvery.
+type misdirected struct {
+	mu      sync.Mutex
+	clients map[string]int64 // by client, at most HintClientsMax of them
+	last    time.Time
+	unsaid  int64
+}
+
+// note counts one and answers how many there were since it was last to be said,
+// 0 for nothing to say now.
+func (m *misdirected) note(client string, now time.Time) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.clients == nil {
+		m.clients = map[string]int64{}
+	}
+	if _, known := m.clients[client]; !known && len(m.clients) >= HintClientsMax {
+		client = "others"
+	}
+	m.clients[strings.Clone(client)]++
+	m.unsaid++
+	if !m.last.IsZero() && now.Sub(m.last) < HintEvery {
+		return 0
+	}
+	n := m.unsaid
+	m.last, m.unsaid = now, 0
+	return n
+}
+
+func (m *misdirected) all() map[string]int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.clients)
+}
+
+// quorumAsked takes the machine's word that a client of this node, or of another,
+// lists several nodes as masters. The node that was asked in vain tells.
+func (s *Server) quorumAsked(e *fsm.Event) {
+	st := s.backend.Status()
+	if e.Payload != st.Node {
+		return
+	}
+	times := s.misdirected.note(e.Name, time.Now())
+	if times == 0 {
+		return
+	}
+	var nodes []redlockcompat.Node
+	for _, m := range st.Members {
+		nodes = append(nodes, redlockcompat.Node{Name: m.Node, Seats: m.Seats})
+	}
+	s.log.Warn(redlockcompat.Hint(e.Name, nodes), "lock", e.Key, "times", times)
+}
