@@ -77,7 +77,7 @@ func runAll(t *testing.T, ran *results) {
 				for _, chain := range chains {
 					for i := range chain.libraries {
 						l := &chain.libraries[i]
-						if top.masters && !l.Masters || !strings.Contains(chain.name+" "+l.Name, *only) {
+						if !l.runsIn(top) || !strings.Contains(chain.name+" "+l.Name, *only) {
 							continue
 						}
 						t.Run(l.Name, func(t *testing.T) {

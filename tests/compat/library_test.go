@@ -21,6 +21,9 @@ type library struct {
 	// Masters says that the library takes several masters, so that it also runs on
 	// seats. One that takes only several sets Several.
 	Masters bool
+	// AllMasters says that of three it needs all, or takes an error of one for a
+	// failure, so that it isn't run where a master is dead.
+	AllMasters bool
 	// Spoken says that no registry serves the library: its calls are spoken by us.
 	Spoken bool
 	// Port is which port to point it at and how: "shared", "shared, one address; seats for three".
@@ -62,6 +65,11 @@ var toolchains = []*toolchain{golang}
 
 // none is the case's result in the program's output if the library has nothing for it.
 const none = "none"
+
+// runsIn says whether the library can be run in a topology.
+func (l *library) runsIn(top topology) bool {
+	return (!top.masters || l.Masters) && (!top.dead || !l.AllMasters)
+}
 
 func (l *library) expects(c string) string {
 	if l.None[c] != "" {

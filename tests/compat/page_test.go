@@ -132,7 +132,7 @@ func row(l *library, r *results) string {
 // cellOf counts a topology's passed cases of those that the library has, and says
 // whether they are all.
 func cellOf(l *library, top topology, ran map[string]string) (string, bool) {
-	if top.masters && !l.Masters {
+	if !l.runsIn(top) {
 		return "-", true
 	}
 	has, passed := 0, 0

@@ -12,7 +12,9 @@ type topology struct {
 	name string
 	// masters says that the client is told three masters: seats.
 	masters bool
-	start   func(t *testing.T) (addresses string)
+	// dead says that one of them can't be reached.
+	dead  bool
+	start func(t *testing.T) (addresses string)
 }
 
 // topologies are all ways, in the order of docs/clients.md's columns.
@@ -27,7 +29,7 @@ var topologies = []topology{
 	{name: "seats of three nodes", masters: true, start: func(t *testing.T) string {
 		return seats(process.Start(t, 3), 0, 1, 2)
 	}},
-	{name: "seats, a node dead", masters: true, start: func(t *testing.T) string {
+	{name: "seats, a node dead", masters: true, dead: true, start: func(t *testing.T) string {
 		c := process.Start(t, 3)
 		addrs := seats(c, 0, 1, 2)
 		c.Nodes[2].Kill()
