@@ -33,7 +33,7 @@ test: unit sim differential compat process ## all tests, about 10 minutes on two
 # What takes seconds: the packages and tests/arch. What drives the whole stack
 # has targets of its own, one after the other: some tests measure how long an
 # outage takes.
-UNIT = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/process -e /tests/compat -e /tests/differential -e /tests/sim)
+UNIT = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/process -e /tests/compa -e /tests/differential -e /tests/sim)
 
 .PHONY: unit
 unit: ## the tests of each package, and the rules of tests/arch
@@ -61,6 +61,18 @@ redis:
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "this needs redis-server, redis-cli and redis-benchmark: install them, or run as root where apt-get is" >&2; exit 1; fi; \
 	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends redis-server redis-tools </dev/null
+
+.PHONY: compare
+compare: build redis faketime ## redfence compare --quick, and what its report must say
+	$(GOTEST) -timeout 20m -count=1 -v ./tests/compare
+
+# libfaketime sets a redis-server's wall clock.
+.PHONY: faketime
+faketime:
+	@ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 && exit; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "this needs libfaketime (Debian: faketime): install it, or run as root where apt-get is" >&2; exit 1; fi; \
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends faketime </dev/null
 
 .PHONY: sim
 sim: ## simulation of the whole stack: SEED=1 for one run, RUNS=200 for many
@@ -110,7 +122,7 @@ check: lint ## what to run before a commit
 	$(GOTEST) -short $(UNIT)
 
 .PHONY: ci
-ci: test lint race fuzz mutants ## all of it, under 40 minutes; .ci/run calls this
+ci: test lint race fuzz mutants compare ## all of it, under 40 minutes; .ci/run calls this
 
 .PHONY: soak
 soak: ## what takes longer: hundreds of kills, thousands of seeds, minutes of fuzzing

@@ -39,6 +39,9 @@ func startNode(ctx context.Context, c *config, p *ports, log *slog.Logger) (*nod
 	if settings.Metrics, err = replica.PrometheusSink(raftNumbers); err != nil {
 		return nil, err
 	}
+	if err := bendIfTold(ctx, &settings); err != nil {
+		return nil, err
+	}
 	settings.Fatal = n.fail
 	settings.OnEvents = func(events []fsm.Event) {
 		if s := front.Load(); s != nil {

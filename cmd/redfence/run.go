@@ -53,7 +53,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newStatus(), newVersion())
+	root.AddCommand(newServe(), newStatus(), newCompare(), newVersion())
 	return root
 }
 
