@@ -37,7 +37,8 @@ final class RedlockPhpLocker implements Locker
     /** @param Redis[] $masters */
     public function __construct(private array $masters, private string $name, private int $millis)
     {
-        $this->token = uniqid();
+        // The library goes without the process, and so has equal values now and then, on any server.
+        $this->token = uniqid((string) getmypid());
     }
 
     public function tryLock(): bool
