@@ -44,7 +44,7 @@ func runCompare(ctx context.Context, cmd *cobra.Command, o compare.Options) erro
 	if err != nil {
 		return err
 	}
-	o.Redfence, o.Version = self, version
+	o.Redfence, o.Version, o.Env = self, version, os.Environ()
 	if o.RedisServer == "" {
 		o.RedisServer = compare.FindRedisServer()
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -18,16 +19,17 @@ import (
 type children struct {
 	mu    sync.Mutex
 	dir   string
+	env   []string     // of every child
 	ports map[int]bool // given out, also to processes that don't run at the moment
 	procs map[*process]bool
 }
 
-func newChildren() (*children, error) {
+func newChildren(env []string) (*children, error) {
 	dir, err := os.MkdirTemp("", "redfence-compare-")
 	if err != nil {
 		return nil, err
 	}
-	return &children{dir: dir, ports: map[int]bool{}, procs: map[*process]bool{}}, nil
+	return &children{dir: dir, env: env, ports: map[int]bool{}, procs: map[*process]bool{}}, nil
 }
 
 // close ends every process and removes their data.
@@ -104,7 +106,7 @@ func (p *process) start() error {
 		p.log = f
 	}
 	cmd := exec.Command(p.path, p.args...)
-	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Env = append(slices.Clone(p.of.env), p.env...)
 	cmd.Dir = p.of.dir
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	dieWithParent(cmd)

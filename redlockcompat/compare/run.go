@@ -18,6 +18,8 @@ import (
 type Options struct {
 	// Redfence is the path of the redfence binary, RedisServer of a redis-server.
 	Redfence, RedisServer string
+	// Env is the environment of what is started.
+	Env []string
 	// Version is Redfence's.
 	Version string
 	// Out is the folder that the report goes to; it is made if it isn't there.
@@ -76,7 +78,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	// What the driver logs about masters that a fault has taken away is no news.
 	redis.SetLogger(silence{})
-	c, err := newChildren()
+	c, err := newChildren(o.Env)
 	if err != nil {
 		return nil, err
 	}
