@@ -18,7 +18,7 @@ function settled(client) {
   });
 }
 
-// ioredis makes a client of each address, of any version of ioredis.
+// ioredis makes a client of each address, of any version of ioredis or of iovalkey.
 export async function ioredis(driver, addresses) {
   const Redis = driver.default;
   const clients = addresses.map((address) => {
@@ -44,4 +44,11 @@ export async function nodeRedis(driver, addresses) {
   clients.forEach((client) => client.connect().catch(() => {}));
   await Promise.all(connected);
   return clients;
+}
+
+// glide makes a client of each address. Its own limit of 250 ms for a command is short
+// for a busy machine.
+export function glide(driver, addresses) {
+  const options = (address) => ({ addresses: [hostAndPort(address)], requestTimeout: 5_000 });
+  return Promise.all(addresses.map((address) => driver.GlideClient.createClient(options(address))));
 }

@@ -1,6 +1,6 @@
 // redlock-universal: createLock for one address, createRedlock for several.
 
-import { ioredis, nodeRedis } from "./drivers.mjs";
+import { glide, ioredis, nodeRedis } from "./drivers.mjs";
 
 const once = { retryAttempts: 0 };
 const patient = { retryAttempts: 2_000, retryDelay: 40 };
@@ -58,3 +58,4 @@ function opener(connect, adapterOf) {
 
 export const onIoredis = opener(ioredis, ({ IoredisAdapter }, client) => new IoredisAdapter(client));
 export const onNodeRedis = opener(nodeRedis, ({ NodeRedisAdapter }, client) => new NodeRedisAdapter(client));
+export const onGlide = opener(glide, ({ GlideAdapter }, client) => new GlideAdapter(client));
