@@ -20,7 +20,8 @@ type call struct {
 	budget *script.Budget // of the script that called, or nil
 	grant  int64          // see Answer.Grant
 	cost   int64          // see Answer.Cost
-	walked int            // steps of the walks so far, at most KeysStepsMax
+	walked int            // steps of the walks so far, at most most
+	most   int            // KeysStepsMax, or SmallSteps when the entry has no room for more
 	held   reply.Value    // why the command must fail and be undone: see refusedByOther and refuse
 }
 
@@ -105,20 +106,41 @@ func (c *call) granted(ttlMillis int64) {
 	}
 }
 
-// runCommands runs a batch's commands in order.
+// runCommands runs a batch's commands in order. Behind one that is put off, the
+// same client's others are, too: they take effect in the order sent.
 func (s *State) runCommands(b *Batch) []Answer {
 	answers := make([]Answer, len(b.Commands))
+	putOff, of := false, uint32(0)
 	for i := range b.Commands {
 		cmd := &b.Commands[i]
+		if putOff && cmd.Client == of {
+			answers[i] = Answer{Value: ErrPutOff}
+			continue
+		}
 		answers[i] = s.runCommand(cmd, &b.Clients[cmd.Client])
+		putOff, of = PutOff(&answers[i]), cmd.Client
 		s.undo = s.undo[:0]
 	}
 	return answers
 }
 
+// PutOff says whether an answer is ErrPutOff: the command was not executed.
+func PutOff(a *Answer) bool { return a.Value.IsError() && a.Value.Str == ErrPutOff.Str }
+
+// runCommand runs one command within what the entry has left.
 func (s *State) runCommand(cmd *Command, client *Client) Answer {
 	start := s.mark()
-	a := s.runWhole(cmd, client)
+	c := call{s: s, client: client, now: s.clock.now, wall: s.clock.wall, most: KeysStepsMax}
+	if s.spent >= EntryStepsMax {
+		c.most = SmallSteps
+	}
+	a := c.whole(cmd)
+	c.walked += a.Value.Size() / copyBytes
+	s.spent += int64(c.walked) + c.cost
+	if c.most < KeysStepsMax && int64(c.walked)+c.cost >= int64(c.most) {
+		s.undoTo(start)
+		return Answer{Value: ErrPutOff, Cost: a.Cost}
+	}
 	if a.Value.Size() > ReplyMax {
 		s.undoTo(start)
 		return Answer{Value: errReplyTooLong, Cost: a.Cost}
@@ -126,12 +148,11 @@ func (s *State) runCommand(cmd *Command, client *Client) Answer {
 	return a
 }
 
-func (s *State) runWhole(cmd *Command, client *Client) Answer {
-	c := call{s: s, client: client, now: s.clock.now, wall: s.clock.wall}
+func (c *call) whole(cmd *Command) Answer {
 	if cmd.Exec != nil {
 		return c.exec(cmd)
 	}
-	if c.db = s.db(cmd.Space, cmd.DB); c.db == nil {
+	if c.db = c.s.db(cmd.Space, cmd.DB); c.db == nil {
 		return Answer{Value: errNoSuchSeat}
 	}
 	v := c.run(cmd.Args)
@@ -165,6 +186,10 @@ func (c *call) exec(cmd *Command) Answer {
 		if c.cost > ExecInstructionsMax {
 			c.s.undoTo(start)
 			return Answer{Value: errExecCost, Cost: c.cost}
+		}
+		if c.walked+int(c.cost) >= c.most {
+			c.s.undoTo(start)
+			return Answer{Value: errTooFar, Cost: c.cost}
 		}
 	}
 	return Answer{Value: reply.List(values...), Grant: c.grant, Cost: c.cost}
@@ -202,7 +227,7 @@ func (c *call) perform(spec *Spec, args []string) (v reply.Value) {
 	c.spec, c.args, c.held = spec, args, reply.Value{}
 	before := c.walked
 	v = spec.run(c)
-	if c.walked > before && c.walked >= KeysStepsMax && !v.IsError() {
+	if c.walked > before && c.walked >= c.most && !v.IsError() {
 		c.refuse(errTooFar)
 	}
 	if c.held.IsError() {
@@ -215,37 +240,4 @@ func (c *call) perform(spec *Spec, args []string) (v reply.Value) {
 // WrongArity is the error for a command with too few or too many arguments.
 func WrongArity(name string) reply.Value {
 	return reply.Err("ERR wrong number of arguments for '" + strings.ReplaceAll(name, " ", "|") + "' command")
-}
-
-// At is by what a lone read is answered: the leader's running clocks.
-type At struct {
-	Now  int64 // microseconds on the lease clock
-	Wall int64 // microseconds since 1970, raw
-}
-
-// Read answers a command of the table that is Read and neither Write nor
-// Script. It may run beside other Reads. What is gone is decided by the machine's
-// time as applied, so what was seen as gone can't come back; what a lease has
-// left is shown by the running clock.
-func (s *State) Read(cmd *Command, client *Client, at At) Answer {
-	spec := rowOf(cmd.Args)
-	if spec == nil || spec.Where != Machine || !spec.Has(Read) || spec.Has(Write) || spec.Has(Script) {
-		return Answer{Value: reply.Err("ERR internal error: not a read")}
-	}
-	shown := s.clock.at(at.Now, at.Wall, s.empty())
-	c := call{s: s, client: client, now: shown.now, wall: shown.wall, spec: spec, args: cmd.Args}
-	if c.db = s.db(cmd.Space, cmd.DB); c.db == nil {
-		return Answer{Value: errNoSuchSeat}
-	}
-	if !spec.ArityFits(len(cmd.Args)) {
-		return Answer{Value: WrongArity(spec.Name)}
-	}
-	v := spec.run(&c)
-	if c.walked >= KeysStepsMax && !v.IsError() {
-		return Answer{Value: errTooFar}
-	}
-	if v.Size() > ReplyMax {
-		return Answer{Value: errReplyTooLong}
-	}
-	return Answer{Value: v}
 }

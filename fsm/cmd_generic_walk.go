@@ -48,6 +48,12 @@ const elementBytes = 120
 // visitSteps is what visiting a key costs beside matching it, in steps of the matcher.
 const visitSteps = 8
 
+// pass charges for n keys that a walk visits without matching them.
+func (c *call) pass(n int) {
+	c.spend(n)
+	c.walked += n * visitSteps
+}
+
 // matcher matches many keys against one pattern, with one bound for all walks
 // of the command, of its script or of its MULTI.
 type matcher struct {
@@ -61,7 +67,7 @@ func (c *call) matcher(pattern string) matcher {
 }
 
 func (m *matcher) match(key string) bool {
-	left := KeysStepsMax - m.c.walked
+	left := m.c.most - m.c.walked
 	before := left
 	left -= visitSteps
 	ok := m.all || match(m.pattern, key, &left)
@@ -71,7 +77,7 @@ func (m *matcher) match(key string) bool {
 }
 
 // tooFar says that the walks have used up their bound.
-func (m *matcher) tooFar() bool { return m.c.walked >= KeysStepsMax }
+func (m *matcher) tooFar() bool { return m.c.walked >= m.c.most }
 
 // spent says that the walk must end, because its bound or the calling script's is used up.
 func (m *matcher) spent() bool { return m.tooFar() || m.c.overBudget() }
@@ -80,7 +86,9 @@ func runKeys(c *call) reply.Value {
 	m := c.matcher(c.args[1])
 	keys := []string{}
 	c.db.keys.Scan(func(key string, r *record) bool {
-		if !r.gone(c.s.clock.now) && m.match(key) {
+		if r.gone(c.s.clock.now) {
+			c.pass(1)
+		} else if m.match(key) {
 			c.grow(elementBytes)
 			keys = append(keys, key)
 		}
@@ -198,7 +206,9 @@ func (c *call) scan(after string, o *scanOptions) (next string, keys []string, b
 			return false
 		}
 		seen, last = seen+1, key
-		if !r.gone(c.s.clock.now) && (o.typeName == "" || o.typeName == kindNames[r.kind]) && m.match(key) {
+		if r.gone(c.s.clock.now) || o.typeName != "" && o.typeName != kindNames[r.kind] {
+			c.pass(1)
+		} else if m.match(key) {
 			c.grow(elementBytes)
 			keys = append(keys, key)
 		}
@@ -225,12 +235,16 @@ func runRandomKey(c *call) reply.Value {
 	}
 	at := 0
 	for range randomTries {
+		c.pass(1)
 		at = int(c.s.draw() % uint64(n))
 		if key, r, ok := c.db.keys.GetAt(at); ok && !r.gone(c.s.clock.now) {
 			return reply.String(key)
 		}
 	}
 	for i := range n {
+		if c.pass(1); c.exhausted() {
+			break
+		}
 		if key, r, ok := c.db.keys.GetAt((at + i) % n); ok && !r.gone(c.s.clock.now) {
 			return reply.String(key)
 		}
@@ -242,11 +256,11 @@ func runDBSize(c *call) reply.Value {
 	n := c.db.keys.Len()
 	// What is gone but waits to be ended (see ExpirePerEntry) doesn't count.
 	c.s.deadlines.Scan(func(d due) bool {
-		if d.deadline > c.s.clock.now || c.overBudget() {
+		if d.deadline > c.s.clock.now || c.exhausted() {
 			return false
 		}
-		if d.db == c.db {
-			c.spend(1)
+		c.pass(1)
+		if d.db.order == c.db.order { // not the same in a ReadCopy
 			n--
 		}
 		return true

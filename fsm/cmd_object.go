@@ -136,7 +136,7 @@ func (c *call) visit(n int) {
 
 // exhausted says that the command has visited more than it may: it can end, since
 // it will fail and be undone.
-func (c *call) exhausted() bool { return c.overBudget() || c.walked >= KeysStepsMax }
+func (c *call) exhausted() bool { return c.overBudget() || c.walked >= c.most }
 
 // text is an element of a reply.
 func (c *call) text(s string) reply.Value {

@@ -36,11 +36,21 @@ func tooLong(key string, valueLen int) reply.Value {
 	return reply.Value{}
 }
 
+// copyBytes is how many bytes a step copies. Values that a MULTI replaced are
+// kept until it has ended, so this bounds them, too.
+const copyBytes = 4
+
+// copied charges for a value that the command makes, which may be much larger than the command.
+func (c *call) copied(n int) {
+	c.grow(n)
+	c.walked += n / copyBytes
+}
+
 // store makes value the key's string and tells subscribers, with the events
 // that Redis has for it. The lengths were checked.
 func (c *call) store(key, value string, deadline int64, event string) {
 	fresh := c.own(key) == nil
-	c.grow(len(value))
+	c.copied(len(value))
 	c.set(key, value, deadline)
 	if fresh {
 		c.event('n', "new", key)

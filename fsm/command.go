@@ -151,6 +151,8 @@ type Result struct {
 	// WallGap is by how many microseconds the leader's wall clock is ahead of
 	// (positive) or behind the machine's, when the rule of clock.go held it back.
 	WallGap int64
+	// Steps is what the entry's commands cost: steps of walks and instructions of scripts.
+	Steps int64
 	// Faults name commands that ended in a bug of ours; each was undone alike on every replica.
 	Faults []string
 }

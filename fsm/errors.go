@@ -40,6 +40,10 @@ var (
 	errReadOnly      = reply.Err("ERR Write commands are not allowed from read-only scripts.")
 )
 
+// ErrPutOff is answered for a command that was not executed, because its entry
+// has no time left for it; and for what the same client sent behind it.
+var ErrPutOff = reply.Err("TRYAGAIN the commands that came together take too long: not executed")
+
 // ErrUnknownOutcome is answered for a command that may or may not have been
 // executed: never "failed".
 var ErrUnknownOutcome = reply.Err("ERR outcome unknown: the command may or may not have been executed")

@@ -49,6 +49,14 @@ const (
 	MatchStepsMax = 1 << 24
 	KeysStepsMax  = 1 << 27
 
+	// EntryStepsMax bounds what the commands of one entry cost together, as steps of
+	// walks and instructions of scripts, some 10 ns each: an entry is applied whole,
+	// whatever else waits. Once so much is spent, a command that takes more than
+	// SmallSteps is put off to another entry (see ErrPutOff), so that one entry costs
+	// at most EntryStepsMax, one costly command, and SmallSteps for each other one.
+	EntryStepsMax = 1 << 25
+	SmallSteps    = 1 << 11
+
 	// ExecInstructionsMax is how many script instructions the commands of one MULTI
 	// may spend together: some 40 ms of every replica's time.
 	ExecInstructionsMax = 4_000_000

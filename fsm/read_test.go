@@ -60,3 +60,28 @@ func TestReadSeesTheMachinesTime(t *testing.T) {
 		t.Errorf("after it: %s", got)
 	}
 }
+
+// TestReadCopy: P5. A copy for a long read answers as the machine did at that
+// moment, whatever is applied meanwhile.
+func TestReadCopy(t *testing.T) {
+	m := newMachine(t, 3)
+	bigValues(m)
+	m.do("set k v px 5000")
+	for _, words := range []string{"lrange l 0 -1", "hgetall h", "keys *", "dbsize", "pttl k", "sinter s s", "zrange z 0 -1 withscores"} {
+		cmd, at := &Command{Args: strings.Fields(words)}, At{Now: m.now}
+		want := spelled(m.state.Read(cmd, &Client{}, at).Value)
+		s := m.state.ReadCopy()
+		for _, w := range []string{"rpush l x", "hset h x y", "set new x", "sadd s x", "zadd z 1 x", "pexpire k 9000"} {
+			m.do(w)
+		}
+		if got := spelled(s.Read(cmd, &Client{}, at).Value); got != want {
+			t.Errorf("%s: the copy answers otherwise", words)
+		}
+		if _, ok := m.state.ReadWithin(cmd, &Client{}, at, 1<<18); ok != (cmd.Args[0] == "dbsize" || cmd.Args[0] == "pttl") {
+			t.Errorf("%s: within a few steps is %v", words, ok)
+		}
+		for _, w := range []string{"rpop l", "hdel h x", "del new", "srem s x", "zrem z x", "set k v px 5000"} {
+			m.do(w)
+		}
+	}
+}

@@ -30,15 +30,20 @@ func (c *call) runScript(p *script.Program, keys, args []string) reply.Value {
 		}
 	}
 	run := &scriptRun{
-		inner:    call{s: c.s, db: c.db, client: c.client, now: c.now, wall: c.wall},
+		inner:    call{s: c.s, db: c.db, client: c.client, now: c.now, wall: c.wall, most: KeysStepsMax},
 		noMemory: noMemory,
 		allowOOM: p.Flags.AllowOOM,
 	}
 	start := c.s.mark()
+	limits := scriptLimits
+	if c.most < KeysStepsMax {
+		limits.Instructions = min(limits.Instructions, max(0, int64(c.most-c.walked)-c.cost))
+	}
 	res := c.s.engine.Run(script.Call{
 		Program: p, Keys: keys, Args: args, Seed: c.s.draw(), ReadOnly: readOnly,
-	}, run, scriptLimits)
+	}, run, limits)
 	c.cost += res.Instructions
+	c.walked += run.inner.walked
 	if res.OverBudget {
 		c.s.undoTo(start)
 		return res.Value

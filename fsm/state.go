@@ -35,6 +35,7 @@ type State struct {
 	undo      []change
 	events    []Event
 	faults    []string
+	spent     int64 // steps and instructions of its commands so far
 	seed      uint64
 	memoryMax uint64
 	engine    *script.Engine

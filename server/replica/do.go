@@ -3,9 +3,11 @@ package replica
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/redfence/redfence/fsm"
+	"github.com/redfence/redfence/fsm/reply"
 )
 
 // Errors of Do.
@@ -49,25 +51,48 @@ func (n *Node) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([
 			return nil, ErrTooLarge
 		}
 	}
-	first := n.cut(cmds)
-	answers, err := n.submit(ctx, client, cmds[:first])
-	if err != nil || first == len(cmds) {
-		return answers, err
-	}
-	all := append(make([]fsm.Answer, 0, len(cmds)), answers...)
-	for len(all) < len(cmds) {
+	return n.write(ctx, client, cmds)
+}
+
+// write sends commands through the log, in as many entries as they need: what
+// the machine put off, and all behind it, goes again in another one.
+func (n *Node) write(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+	var all []fsm.Answer
+	var since time.Time // since when nothing but "put off" was answered
+	for {
 		rest := cmds[len(all):]
-		answers, err := n.submit(ctx, client, rest[:n.cut(rest)])
+		answers, err := n.submit(ctx, client, rest[:n.cut(rest)], !since.IsZero())
 		if err != nil {
-			// The commands before were executed, so the error can't speak for all.
-			for len(all) < len(cmds) {
-				all = append(all, fsm.Answer{Value: fsm.ErrUnknownOutcome})
+			if len(all) == 0 {
+				return nil, err
 			}
-			break
+			// The commands before were executed, so the error can't speak for all.
+			return padded(all, len(cmds), fsm.ErrUnknownOutcome), nil
 		}
-		all = append(all, answers...)
+		done := slices.IndexFunc(answers, func(a fsm.Answer) bool { return fsm.PutOff(&a) })
+		switch {
+		case done < 0:
+			done, since = len(answers), time.Time{}
+		case done > 0 || since.IsZero():
+			since = time.Now()
+		case time.Since(since) > n.cfg.AnswerWait:
+			return padded(all, len(cmds), fsm.ErrPutOff), nil
+		}
+		if done == len(cmds) {
+			return answers, nil
+		}
+		if all = append(all, answers[:done]...); len(all) == len(cmds) {
+			return all, nil
+		}
 	}
-	return all, nil
+}
+
+// padded answers v for the commands that have no answer.
+func padded(all []fsm.Answer, n int, v reply.Value) []fsm.Answer {
+	for len(all) < n {
+		all = append(all, fsm.Answer{Value: v})
+	}
+	return all
 }
 
 // describe cuts a client's texts to what the log takes.
@@ -109,12 +134,13 @@ func (n *Node) cut(cmds []fsm.Command) int {
 	return len(cmds)
 }
 
-// submit sends commands through the log and waits.
-func (n *Node) submit(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+// submit sends commands that travel together through the log and waits. Heavy
+// are those that were put off before.
+func (n *Node) submit(ctx context.Context, client fsm.Client, cmds []fsm.Command, heavy bool) ([]fsm.Answer, error) {
 	if n.isClosed() {
 		return nil, ErrClosed
 	}
-	p := &part{client: client, cmds: cmds}
+	p := &part{client: client, cmds: cmds, heavy: heavy}
 	if err := n.origin.submit(p); err != nil {
 		n.stats.TooBusy.Add(uint64(len(cmds)))
 		return nil, err

@@ -42,9 +42,14 @@ const (
 	entriesPerMessage = 16
 	rpcTimeout        = 5 * time.Second
 	commitTimeout     = 50 * time.Millisecond
-	// instructionsPerByte is how many script instructions weigh as much as a byte
-	// of log when a snapshot is due: 64 MiB stand for some 5 s of scripts.
-	instructionsPerByte = 8
+	// stepsPerByte is how many steps (fsm.Result.Steps) weigh as much as a byte of
+	// log when a snapshot is due: 64 MiB stand for some 5 s of them.
+	stepsPerByte = 8
+	// lightRead is what a lone read may cost under the machine's lock, some 2 ms;
+	// one that costs more is answered from a copy. heavyReads is how many of those a
+	// leader answers at once: its processors have the log to serve, too.
+	lightRead  = 1 << 18
+	heavyReads = 1
 
 	// trailingMin to trailingMax entries, by their weight, stay in the log behind a
 	// snapshot, so that a node that was away for a moment needs no snapshot.

@@ -29,6 +29,7 @@ type machine struct {
 	deadline atomic.Int64  // lease time at which the next lease ends, noDeadline if none
 	wantKeys atomic.Bool   // KeyChanged events are made
 
+	heavy         chan struct{} // holds one for each read that is answered from a copy
 	snapshotBytes int64
 	scriptLog     func(int, string)
 	node          *Node
@@ -51,7 +52,7 @@ type appliedEntry struct {
 var _ raft.BatchingFSM = (*machine)(nil)
 
 func newMachine(n *Node) *machine {
-	m := &machine{node: n, snapshotBytes: n.cfg.SnapshotBytes, scriptLog: n.cfg.ScriptLog}
+	m := &machine{node: n, heavy: make(chan struct{}, heavyReads), snapshotBytes: n.cfg.SnapshotBytes, scriptLog: n.cfg.ScriptLog}
 	m.deadline.Store(noDeadline)
 	m.install(fsm.New(), n.cfg.KeyEvents)
 	return m
@@ -108,7 +109,7 @@ func (m *machine) applyCommand(l *raft.Log) any {
 	m.noteDeadline()
 	m.mu.Unlock()
 
-	m.finish(l, cost(&res))
+	m.finish(l, res.Steps)
 	m.node.deliver(l.Index, &res, keyEvents)
 	if kind := fsm.EntryKind(l.Data[1]); kind == fsm.RecordMember || reseated {
 		m.node.membersChanged()
@@ -170,26 +171,16 @@ func (m *machine) noteDeadline() {
 	}
 }
 
-// cost is how many script instructions an entry spent.
-func cost(res *fsm.Result) (sum int64) {
-	for i := range res.Batches {
-		for j := range res.Batches[i].Answers {
-			sum += res.Batches[i].Answers[j].Cost
-		}
-	}
-	return sum
-}
-
-// finish counts an applied entry and wakes who waits for it. What scripts spent
-// counts towards the next snapshot as bytes of log do: a restart applies again
+// finish counts an applied entry and wakes who waits for it. What its commands
+// cost counts towards the next snapshot as bytes of log do: a restart applies again
 // what came after it, and should not take longer for it than for the bytes.
-func (m *machine) finish(l *raft.Log, instructions int64) {
+func (m *machine) finish(l *raft.Log, steps int64) {
 	n := &m.node.stats
 	n.EntriesApplied.Add(1)
 	n.BytesApplied.Add(uint64(len(l.Data)))
 	m.mu.Lock()
 	m.applied.Store(l.Index)
-	m.sinceSnap += int64(len(l.Data)) + entryOverhead + instructions/instructionsPerByte
+	m.sinceSnap += int64(len(l.Data)) + entryOverhead + steps/stepsPerByte
 	m.sinceNum++
 	if m.sinceSnap >= m.snapshotBytes {
 		poke(m.node.snapshotDue)
@@ -232,17 +223,6 @@ func (m *machine) waitApplied(index uint64, giveUp <-chan struct{}) bool {
 	case <-m.node.stop:
 		return false
 	}
-}
-
-// read answers lone reads from the state as applied. The lock is taken for each
-// of them, so that entries come between: one client's long pipeline must not hold
-// up what others wait for.
-func (m *machine) read(client *fsm.Client, cmds []fsm.Command, at fsm.At) []fsm.Answer {
-	out := make([]fsm.Answer, len(cmds))
-	for i := range cmds {
-		m.look(func(s *fsm.State) { out[i] = s.Read(&cmds[i], client, at) })
-	}
-	return out
 }
 
 // look runs f on the state, which it may only read.

@@ -42,6 +42,7 @@ type part struct {
 	cmds   []fsm.Command
 	size   int
 	cost   int64        // expected script instructions
+	heavy  bool         // it was put off before: it goes as costly scripts do
 	done   chan outcome // of capacity 1
 	batch  *batch       // nil while it waits
 	quit   bool         // its caller was told that the outcome is unknown
@@ -80,7 +81,7 @@ func (o *origin) submit(p *part) error {
 		o.mu.Unlock()
 		return ErrTooBusy
 	}
-	if p.cost >= costlyScript {
+	if p.heavy || p.cost >= costlyScript {
 		o.costly = append(o.costly, p)
 	} else {
 		o.quick = append(o.quick, p)
@@ -183,13 +184,13 @@ func (o *origin) gather(room int) *batch {
 		for i := range p.cmds {
 			p.cost += o.costs.of(&p.cmds[i])
 		}
-		if !b.fits(p, room) || p.cost > budget && len(b.parts) > 0 && p.cost < costlyScript {
+		if !b.fits(p, room) || p.cost > budget && len(b.parts) > 0 && p.cost < costlyScript && !p.heavy {
 			break
 		}
 		o.costly = o.costly[1:]
 		o.add(b, p)
 		budget -= p.cost
-		if p.cost >= costlyScript {
+		if p.heavy || p.cost >= costlyScript {
 			b.costly = true
 			break // known to be quick by now, more of them may come along
 		}

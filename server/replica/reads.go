@@ -180,7 +180,7 @@ func (n *Node) readHere(ctx context.Context, client *fsm.Client, cmds []fsm.Comm
 		return nil, errNotLeading
 	}
 	n.stats.ReadsLocal.Add(uint64(len(cmds)))
-	return n.machine.read(client, cmds, fsm.At{Now: n.clock.now(), Wall: n.cfg.Wall()}), nil
+	return n.machine.read(ctx, client, cmds, fsm.At{Now: n.clock.now(), Wall: n.cfg.Wall()}), nil
 }
 
 // voters says whether this node has a vote in raft's latest configuration, and who else.
