@@ -2,6 +2,7 @@ package server
 
 import (
 	"strings"
+	"time"
 
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
@@ -50,7 +51,11 @@ func (c *session) one(req *request) {
 		c.submit(spec, args)
 		return
 	}
+	start := time.Now()
 	v := handlers[spec.Name](c, args)
+	if spec.Name != "exec" { // its run counts itself
+		c.server.stats.of(spec).ran(time.Since(start))
+	}
 	if v.IsError() {
 		c.server.stats.of(spec).failed.Add(1)
 	}

@@ -38,8 +38,10 @@ func init() {
 
 		"script|kill": scriptKill, "module|list": emptyList, "module|help": help,
 		"memory|doctor": memoryDoctor, "memory|help": help, "memory|purge": memoryPurge, "memory|stats": memoryStats,
-		"latency|doctor": latencyDoctor, "latency|help": help, "latency|history": emptyList,
-		"latency|latest": emptyList, "latency|reset": zero,
+		"latency|doctor": latencyDoctor, "latency|help": help, "latency|history": latencyHistory, "latency|histogram": latencyHistogram,
+		"latency|latest": latencyLatest, "latency|reset": latencyReset,
+		"wait": wait, "waitaof": waitaof,
+		"function|flush": functionFlush, "function|help": help, "function|list": functionList,
 		"slowlog|get": slowlogGet, "slowlog|help": help, "slowlog|len": slowlogLen, "slowlog|reset": slowlogReset,
 		"acl|help": help, "acl|users": aclUsers, "acl|whoami": aclWhoami,
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/redfence/redfence/fsm"
@@ -177,8 +176,8 @@ func killFilters(args []string) (filters []func(*session) bool, skipMe bool, ref
 		value := args[i+1]
 		switch strings.ToLower(args[i]) {
 		case "id":
-			id, err := strconv.ParseInt(value, 10, 64)
-			if err != nil || id < 1 {
+			id, ok := fsm.ParseInt(value)
+			if !ok || id < 1 {
 				return nil, false, reply.Err("ERR client-id should be greater than 0")
 			}
 			filters = append(filters, func(x *session) bool { return x.id == id })

@@ -110,7 +110,10 @@ func (c *session) confirmation(kind int, verb string, name reply.Value) reply.Va
 // connection that never subscribed has no pump.
 func (c *session) changeSubscriptions(change func() []reply.Value) reply.Value {
 	c.settle()
-	if !c.inExec && c.w.flush() != nil {
+	// CLIENT REPLY doesn't silence these: in Redis they are messages like those of
+	// a channel. In an EXEC they have their place among its replies, if it has any.
+	inPlace := c.inExec && !c.quiet && !c.skipping
+	if !inPlace && c.w.flush() != nil {
 		c.closing = true
 		return noReply
 	}
@@ -119,14 +122,12 @@ func (c *session) changeSubscriptions(change func() []reply.Value) reply.Value {
 	defer h.mu.Unlock()
 	said := reply.Value{Kind: several, Elems: change()}
 	c.showSubscriptions()
-	if c.inExec {
+	if inPlace {
 		return said
 	}
-	if !c.quiet && !c.skipping {
-		c.pushed = true
-		if !c.out.push(spell(c.w.proto, said)) {
-			c.closing = true
-		}
+	c.pushed = true
+	if !c.out.push(spell(c.w.proto, said)) {
+		c.closing = true
 	}
 	return noReply
 }

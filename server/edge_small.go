@@ -12,7 +12,6 @@ import (
 func text(s string) reply.Value { return reply.Value{Kind: reply.Verbatim, Str: s} }
 
 func ok(*session, []string) reply.Value        { return reply.OK }
-func zero(*session, []string) reply.Value      { return reply.Integer(0) }
 func emptyList(*session, []string) reply.Value { return reply.List() }
 
 // help lists a container's subcommands from the command table.
@@ -41,6 +40,36 @@ func noCluster(*session, []string) reply.Value { return errCluster }
 // role says master on every node: each serves every command.
 func role(*session, []string) reply.Value {
 	return reply.List(reply.String("master"), reply.Integer(0), reply.List())
+}
+
+// functionList and functionFlush answer as a Redis without libraries does: what
+// clears a server before its tests flushes them, too.
+func functionList(_ *session, args []string) reply.Value {
+	code, library := false, false
+	for i := 2; i < len(args); i++ {
+		switch {
+		case !code && strings.EqualFold(args[i], "withcode"):
+			code = true
+		case library || !strings.EqualFold(args[i], "libraryname"):
+			return reply.Err("ERR Unknown argument " + args[i])
+		case i+1 == len(args):
+			return reply.Err("ERR library name argument was not given")
+		default:
+			library = true
+			i++
+		}
+	}
+	return reply.List()
+}
+
+func functionFlush(_ *session, args []string) reply.Value {
+	if len(args) > 3 {
+		return subcommandSyntax(args)
+	}
+	if len(args) == 3 && !strings.EqualFold(args[2], "sync") && !strings.EqualFold(args[2], "async") {
+		return reply.Err("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
+	}
+	return reply.OK
 }
 
 func scriptKill(*session, []string) reply.Value { return errNoScriptRuns }
@@ -81,9 +110,4 @@ func memoryStats(c *session, _ []string) reply.Value {
 		reply.String("clients.normal"), reply.Integer(c.server.inputHeld.Load()+c.server.outputHeld.Load()),
 		reply.String("allocator.resident"), reply.Integer(int64(resident)),
 	)
-}
-
-func latencyDoctor(*session, []string) reply.Value {
-	return text("No latency events are kept. The time that commands take is in the histogram " +
-		"redfence_run_seconds of /metrics, and single slow ones are in SLOWLOG.\n")
 }

@@ -103,6 +103,13 @@ const (
 	SlowLogMax     = 128
 	SlowLogArgsMax = 32
 	SlowLogArgMax  = 128
+	// LatencySamplesMax bounds what is remembered of one kind of latency event.
+	LatencySamplesMax = 160
+
+	// WaitMax is the longest that WAIT waits for nodes, whatever it is asked for: a
+	// node that is dead never answers. WaitPoll is how often it looks.
+	WaitMax  = time.Minute
+	WaitPoll = 10 * time.Millisecond
 
 	// ErrorWordsMax and ErrorWordMax bound what errors are counted by.
 	ErrorWordsMax = 128

@@ -156,6 +156,13 @@ func (o *outbox) unread() int {
 	return len(o.pending)
 }
 
+// ended says that the connection has failed or was closed.
+func (o *outbox) ended() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err != nil
+}
+
 // close ends the connection, whatever is pending. It may be called more than once.
 func (o *outbox) close() {
 	o.mu.Lock()

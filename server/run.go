@@ -95,7 +95,7 @@ func (c *session) settle() {
 		if s.spec != nil {
 			s.value = c.outcome(s, answers, err, waited)
 			stat := c.server.stats.of(s.spec)
-			stat.micros.Add(took.Microseconds())
+			stat.ran(took)
 			if s.value.IsError() {
 				stat.failed.Add(1)
 				c.server.stats.words.note(s.value)
@@ -110,6 +110,7 @@ func (c *session) settle() {
 		}
 	}
 	c.server.slow.note(c, r.cmds, took)
+	c.server.latency.note(c.server.settings.latencyMillis.Load(), r.cmds, took, start)
 	c.server.metrics.observe(took, len(r.cmds))
 	c.clearRun(err != nil)
 }

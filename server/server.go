@@ -94,6 +94,7 @@ type Server struct {
 	walks       chan struct{} // holds one for each command that visits the whole keyspace
 	cursors     cursors
 	slow        slowLog
+	latency     latencyMonitor
 	metrics     *metrics
 	httpPlaces  chan struct{} // has an element for each connection of HTTP
 }

@@ -19,6 +19,8 @@ type settings struct {
 	eventFlags atomic.Uint32
 	slowMicros atomic.Int64 // from which a command is slow; negative logs none
 	slowMax    atomic.Int64 // entries of the slow log
+	// latencyMillis is from which time a command is a latency event; 0 keeps none.
+	latencyMillis atomic.Int64
 }
 
 func (s *settings) init(cfg *Config) {
@@ -128,7 +130,7 @@ var parameters = []parameter{
 	fixed("min-replicas-to-write", "0"),
 	fixed("min-slaves-to-write", "0"),
 	fixed("cluster-enabled", "no"),
-	fixed("latency-monitor-threshold", "0"),
+	number("latency-monitor-threshold", 0, math.MaxInt64, func(s *settings) *atomic.Int64 { return &s.latencyMillis }),
 	fixed("enable-debug-command", "no"),
 	fixed("tracking-table-max-keys", strconv.Itoa(TrackedKeysMax)),
 	{name: "port", get: func(s *Server) string { return s.portText() }},

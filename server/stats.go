@@ -66,6 +66,13 @@ type commandStat struct {
 	micros   atomic.Int64 // until answered
 	rejected atomic.Int64 // before execution
 	failed   atomic.Int64 // answered with an error
+	took     histogram    // of those that were executed
+}
+
+// ran counts an execution that was answered after so long.
+func (c *commandStat) ran(took time.Duration) {
+	c.micros.Add(took.Microseconds())
+	c.took.observe(took)
 }
 
 func (s *stats) init() {
@@ -133,5 +140,6 @@ func (s *stats) reset() {
 		c.micros.Store(0)
 		c.rejected.Store(0)
 		c.failed.Store(0)
+		c.took.reset()
 	}
 }

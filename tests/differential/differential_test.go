@@ -14,7 +14,7 @@ import (
 
 var (
 	seedFlag      = flag.Uint64("seed", 0, "seed of the sequences; 0 takes one from the time")
-	sequencesFlag = flag.Int("sequences", 3000, "how many sequences")
+	sequencesFlag = flag.Int("sequences", 10_000, "how many sequences")
 	onlyFlag      = flag.Int("only", -1, "run only this sequence, and print it")
 )
 

@@ -48,10 +48,16 @@ var edgeGenerators = map[string]generator{
 	"memory|doctor": none, "memory|help": none, "memory|purge": none, "memory|stats": none,
 	"module|list": none, "module|help": none,
 	"latency|doctor": none, "latency|latest": none, "latency|help": none, "latency|history": func(d *draw) []string { return []string{d.of([]string{"x", "command"})} },
-	"latency|reset":   func(d *draw) []string { return d.someOf("x") },
-	"pubsub|channels": func(d *draw) []string { return d.someOf(d.of(patternPool)) }, "pubsub|numpat": none, "pubsub|help": none,
+	"latency|histogram": func(d *draw) []string { return d.of2([]string{"nosuch"}, []string{"set", "nosuch"}, []string{}) },
+	"latency|reset":     func(d *draw) []string { return d.someOf("x") },
+	"pubsub|channels":   func(d *draw) []string { return d.someOf(d.of(patternPool)) }, "pubsub|numpat": none, "pubsub|help": none,
 	"pubsub|numsub": manyKeys, "pubsub|shardchannels": func(d *draw) []string { return d.someOf(d.of(patternPool)) }, "pubsub|shardnumsub": manyKeys,
 	"role": none, "script|kill": none,
+	// A WAIT for a replica that isn't there is drawn with the shortest time, and never without an end.
+	"wait": func(d *draw) []string {
+		return d.of2([]string{"0", "0"}, []string{"-1", "100"}, []string{"1", "1"}, []string{"x", "1"}, []string{"0", "x"}, []string{"0", "-1"})
+	},
+	"function|list": func(d *draw) []string { return d.someOf(d.word("withcode"), d.word("libraryname"), "x") }, "function|help": none, "function|flush": func(d *draw) []string { return d.of2([]string{}, []string{"sync"}, []string{"Async"}, []string{"x"}) },
 	"slowlog|len": none, "slowlog|reset": none, "slowlog|help": none, "slowlog|get": func(d *draw) []string { return d.someOf(d.of(intPool)) },
 	"acl|whoami": none, "acl|users": none, "acl|help": none,
 }

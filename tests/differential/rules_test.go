@@ -46,7 +46,9 @@ var rules = map[string]rule{
 	"command|getkeys":         {"what is wrong with a command may be told in another order", sameKeys},
 	"command|getkeysandflags": {"the table says of a key only whether it is read or written", sameKeys},
 	"config|set":              {"a setting that can't be changed: Redfence says why", sameFailure},
-	"acl|help":                help, "client|help": help, "command|help": help, "config|help": help, "latency|help": help,
+	"latency|histogram":       own,
+	"wait":                    {"a Redis alone has no replicas, of three nodes a majority has it: a count both times", sameKind},
+	"acl|help":                help, "function|help": help, "client|help": help, "command|help": help, "config|help": help, "latency|help": help,
 	"memory|help": help, "module|help": help, "pubsub|help": help, "script|help": help, "slowlog|help": help,
 	"ttl":         {"a time that runs, within the tolerance", closeTo(1000)},
 	"pttl":        {"a time that runs, within the tolerance", closeTo(1)},
@@ -175,6 +177,7 @@ var notCompared = map[string]string{
 	"delex":          "came with Redis 8.4",
 	"_watch":         "not for clients",
 	"client|setinfo": "came with Redis 7.2", "client|no-touch": "came with Redis 7.2",
+	"waitaof":      "came with Redis 7.2",
 	"client|pause": "refused on purpose: a node that others rely on does not stop answering",
 }
 
