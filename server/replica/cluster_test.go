@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"testing"
 	"time"
@@ -18,15 +19,22 @@ type cluster struct {
 	nodes []*Node // nil while stopped
 }
 
-// freeAddr is a loopback address that nobody listens on.
+// lastPort is the port that freeAddr gave last. Below the system's own range no
+// outgoing connection takes a port from a node that is between two starts.
+var lastPort = 10_000 + rand.IntN(10_000)
+
+// freeAddr is a loopback address that nobody listens on. It gives none twice.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 10_000 {
+		lastPort++
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", lastPort)); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no free port")
+	return ""
 }
 
 // newCluster starts size nodes named n1, n2, ... and waits until all are ready.
