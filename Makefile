@@ -48,7 +48,6 @@ process: build ## real nodes under kill, stop and full disk: KILLS=20
 .PHONY: compat
 compat: build ## real lock libraries: ONLY=redsync for some, RECORD=1 to write down what ran
 	$(GOTEST) -timeout 30m -count=1 -parallel 4 -v ./tests/compat $(if $(ONLY),-only '$(ONLY)') $(if $(RECORD),-record)
-	@$(if $(RECORD),$(GOTEST) -count=1 ./tests/compat -run Page -rewrite)
 
 .PHONY: differential
 differential: build redis ## the same commands to redis-server and to Redfence: SEED=

@@ -142,49 +142,20 @@ func haveNode() error {
 }
 
 // installNode installs what the lock file says, unless it is there, and returns
-// where. The folder appears whole, so that a run cut short leaves nothing to mend.
+// where.
 func installNode() (string, error) {
-	parent, err := filepath.Abs("../../tmp/compat")
+	lock, err := os.ReadFile("node/package-lock.json")
 	if err != nil {
 		return "", err
 	}
-	installed := filepath.Join(parent, "node")
-	if nodeInstalled(installed) {
-		return installed, nil
-	}
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return "", err
-	}
-	fresh, err := os.MkdirTemp(parent, "node-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(fresh)
-	for _, f := range []string{"node/package.json", "node/package-lock.json", "node/.npmrc"} {
-		if err := copyInto(fresh, f); err != nil {
-			return "", err
+	return installOnce("node", string(lock), func(fresh string) error {
+		for _, f := range []string{"node/package.json", "node/package-lock.json", "node/.npmrc"} {
+			if err := copyInto(fresh, f); err != nil {
+				return err
+			}
 		}
-	}
-	if err := npmInstall(fresh); err != nil {
-		return "", err
-	}
-	if err := os.RemoveAll(installed); err != nil {
-		return "", err
-	}
-	// Another run may have been faster.
-	if err := os.Rename(fresh, installed); err != nil && !nodeInstalled(installed) {
-		return "", err
-	}
-	return installed, nil
-}
-
-func nodeInstalled(dir string) bool {
-	want, err := os.ReadFile("node/package-lock.json")
-	if err != nil {
-		return false
-	}
-	got, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
-	return err == nil && string(got) == string(want)
+		return npmInstall(fresh)
+	})
 }
 
 func npmInstall(dir string) error {
