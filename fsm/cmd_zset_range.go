@@ -232,11 +232,11 @@ func (q *rangeQuery) parse(low, high string, args []string, store bool) reply.Va
 // finish checks what doesn't go together and reads the ends.
 func (q *rangeQuery) finish(low, high string) reply.Value {
 	byRank := q.by == nil
-	if byRank {
-		q.by = parseRankSpan
-	}
 	if byRank && q.limit != -1 {
 		return reply.Err("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX")
+	}
+	if byRank {
+		q.by, q.offset = parseRankSpan, 0 // Redis takes LIMIT n -1 for none at all
 	}
 	if q.reverse && !byRank {
 		low, high = high, low
