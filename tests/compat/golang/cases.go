@@ -72,7 +72,7 @@ func (r *runner) acquire(ctx context.Context, name string) error {
 		return err
 	}
 	left, err := r.left(ctx, l, name)
-	if err != nil || left <= 0 || left > lease {
+	if err != nil || left <= 0 || left > longest(l, lease) {
 		return fmt.Errorf("the lease is %v (%v)", left, err)
 	}
 	if token, err := r.probes[0].Do(ctx, "LOCK.TOKEN", keysOf(l, name)[0]).Int64(); err != nil || token <= 0 {

@@ -45,6 +45,19 @@ func canExtend(l locker) bool {
 // keyed is a locker whose keys aren't called as its lock.
 type keyed interface{ keys() []string }
 
+// absolute is a locker whose library tells the end of a lease by its own wall
+// clock. The servers' clock lags by the time that they lost, on a busy machine,
+// and never leads: such a lease may be longer by that.
+type absolute interface{ lag() time.Duration }
+
+// longest is the most that a lease may be.
+func longest(l locker, lease time.Duration) time.Duration {
+	if a, ok := l.(absolute); ok {
+		lease += a.lag()
+	}
+	return lease
+}
+
 // entry is a library by the name under which the program is asked for it, and
 // the modules whose versions it runs.
 type entry struct {

@@ -46,6 +46,13 @@ func (l *rueidislockLocker) keys() []string {
 	return keys
 }
 
+func (l *rueidislockLocker) lag() time.Duration {
+	if l.px {
+		return 0
+	}
+	return freeWithin
+}
+
 func (l *rueidislockLocker) connect() error {
 	if l.locker != nil {
 		return nil
