@@ -118,6 +118,9 @@ func (s *State) Tokens() uint64 { return s.tokens }
 // Memory is the bytes that the records take, as the memory limit counts them.
 func (s *State) Memory() int64 { return s.memory }
 
+// Scripts counts the scripts in the cache, and the bytes that they take there.
+func (s *State) Scripts() (count, bytes int) { return len(s.scripts.bySHA), s.scripts.bytes }
+
 // Cluster is what the cluster was born with; its id is empty before birth.
 func (s *State) Cluster() BirthRecord { return s.cluster }
 

@@ -53,8 +53,12 @@ func (c *session) one(req *request) {
 	}
 	start := time.Now()
 	v := handlers[spec.Name](c, args)
+	took := time.Since(start)
 	if spec.Name != "exec" { // its run counts itself
-		c.server.stats.of(spec).ran(time.Since(start))
+		c.server.stats.of(spec).ran(took)
+	}
+	if !neverSlow[spec.Name] {
+		c.server.slow.note(c, args, took)
 	}
 	if v.IsError() {
 		c.server.stats.of(spec).failed.Add(1)

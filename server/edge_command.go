@@ -229,7 +229,7 @@ func commandList(_ *session, args []string) reply.Value {
 	}
 	var names []string
 	for _, spec := range commands().all {
-		if keep(spec) && (len(args) > 2 || !strings.Contains(spec.Name, "|")) {
+		if keep(spec) {
 			names = append(names, spec.Name)
 		}
 	}

@@ -97,7 +97,13 @@ func (f *fake) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([
 	return res.Batches[0].Answers, nil
 }
 
-func (f *fake) Status() replica.Status { return f.status }
+func (f *fake) Status() replica.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	st := f.status
+	st.Scripts, st.ScriptBytes = f.state.Scripts()
+	return st
+}
 
 func (f *fake) Ready() error {
 	if f.hang != nil {

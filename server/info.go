@@ -136,6 +136,8 @@ func infoMemory(b *infoText) {
 	b.number("used_memory_rss", int64(resident))
 	b.text("used_memory_rss_human", human(resident))
 	b.number("used_memory_dataset", b.status.Memory)
+	b.number("used_memory_scripts_eval", int64(b.status.ScriptBytes))
+	b.number("number_of_cached_scripts", int64(b.status.Scripts))
 	b.number("mem_clients_normal", b.server.inputHeld.Load()+b.server.outputHeld.Load())
 	b.number("maxmemory", int64(b.server.cfg.MemoryMax))
 	b.text("maxmemory_human", human(b.server.cfg.MemoryMax))

@@ -109,7 +109,9 @@ func (c *session) settle() {
 			c.closing = true
 		}
 	}
-	c.server.slow.note(c, r.cmds, took)
+	if len(r.cmds) > 0 {
+		c.server.slow.note(c, r.cmds[0].Args, took)
+	}
 	c.server.latency.note(c.server.settings.latencyMillis.Load(), r.cmds, took, start)
 	c.server.metrics.observe(took, len(r.cmds))
 	c.clearRun(err != nil)

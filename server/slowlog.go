@@ -10,9 +10,10 @@ import (
 	"github.com/redfence/redfence/fsm/reply"
 )
 
-// slowLog remembers the last runs that took long from being sent to the machine
-// to being answered. A run is shown by its first command, since its commands
-// are answered together. It is safe for concurrent use.
+// slowLog remembers the last commands of the edge that took long, and the last
+// runs that did, from being sent to the machine to being answered. A run is shown
+// by its first command, since its commands are answered together. It is safe for
+// concurrent use.
 type slowLog struct {
 	mu      sync.Mutex
 	entries []slowEntry // the newest first
@@ -30,13 +31,20 @@ type slowEntry struct {
 
 func (l *slowLog) init() { l.lastID = -1 }
 
-// note adds a run if it was slow.
-func (l *slowLog) note(c *session, cmds []fsm.Command, took time.Duration) {
+// neverSlow are the commands of the edge that the slow log leaves out.
+var neverSlow = map[string]bool{
+	"exec": true,                // its run is noted
+	"auth": true, "hello": true, // they bring a password
+	"wait": true, "waitaof": true, // they take long because they were told to
+}
+
+// note adds a command, or a run by its first command, if it was slow.
+func (l *slowLog) note(c *session, args []string, took time.Duration) {
 	limit := c.server.settings.slowMicros.Load()
-	if limit < 0 || took.Microseconds() < limit || len(cmds) == 0 {
+	if limit < 0 || took.Microseconds() < limit {
 		return
 	}
-	e := slowEntry{at: time.Now(), took: took, args: slowArgs(cmds[0].Args), addr: c.addr, name: c.name}
+	e := slowEntry{at: time.Now(), took: took, args: slowArgs(args), addr: c.addr, name: c.name}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastID++

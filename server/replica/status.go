@@ -39,14 +39,15 @@ type Status struct {
 
 	Members []MemberStatus // by node id
 
-	Seats    uint8
-	Tokens   uint64      // the last fencing token given
-	Keys     []int       // records of each keyspace, all databases; 0 is the shared port's
-	Counts   []fsm.Count // what INFO and metrics show of the machine
-	Memory   int64       // bytes of records as fsm counts them
-	LeaseNow int64       // the machine's time in microseconds
-	LostTime time.Duration
-	DiskBusy time.Duration // how long the longest running write has run
+	Seats                uint8
+	Tokens               uint64      // the last fencing token given
+	Keys                 []int       // records of each keyspace, all databases; 0 is the shared port's
+	Counts               []fsm.Count // what INFO and metrics show of the machine
+	Memory               int64       // bytes of records as fsm counts them
+	Scripts, ScriptBytes int         // in the script cache, and what they take there
+	LeaseNow             int64       // the machine's time in microseconds
+	LostTime             time.Duration
+	DiskBusy             time.Duration // how long the longest running write has run
 }
 
 // MemberStatus is what is known of one member.
@@ -78,6 +79,7 @@ func (n *Node) Status() Status {
 		records = m.Members()
 		s.Tokens, s.Memory, s.LeaseNow = m.Tokens(), m.Memory(), m.Now()
 		s.Counts = m.Counts()
+		s.Scripts, s.ScriptBytes = m.Scripts()
 		for space := range m.Cluster().Seats + 1 {
 			s.Keys = append(s.Keys, m.Keys(space))
 		}
