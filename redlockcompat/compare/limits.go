@@ -23,6 +23,4 @@ const (
 	serviceWorkers = 4
 	// retryEvery is how often somebody who waits for a lock asks again.
 	retryEvery = 10 * time.Millisecond
-	// endWait is how long a process is given to end by itself.
-	endWait = 5 * time.Second
 )
