@@ -149,7 +149,7 @@ func (d *draw) command(name string) []string {
 		args = append(args, d.word(w))
 	}
 	args = append(args, generators[name](d)...)
-	if d.chance(4) && !unspoiled[name] {
+	if d.chance(4) && !unspoiled[name] && !(name == "zadd" && args[1] == lexKey) {
 		args = d.spoil(args)
 	}
 	return args

@@ -16,7 +16,6 @@ use constant {
     LEASE       => 10,
     SHORT_LEASE => 0.5,
     FREE_WITHIN => 5,
-    TAKERS      => 8,
     TURN        => 0.01,
     CASE_LIMIT  => 60,
 };
@@ -128,9 +127,10 @@ sub case_expiry {
 # Processes take turns; what the lock protects counts who is in.
 sub case_wait {
     my ($self, $name) = @_;
+    my $takers = $self->{library}->TAKERS;
     my $turns = Turns->new;
     my @takers;
-    for (1 .. TAKERS) {
+    for (1 .. $takers) {
         my $taker = fork // die "fork: $!";
         $self->take_turn($name, $turns) if !$taker;
         push @takers, $taker;
@@ -140,7 +140,7 @@ sub case_wait {
         kill KILL => @takers;
         die $why;
     };
-    must($turns->seen eq TAKERS . ' turn', 'seen in the turns: ' . $turns->seen);
+    must($turns->seen eq "$takers turn", 'seen in the turns: ' . $turns->seen);
 }
 
 # In a process of its own, which ends without tidying up what its parent has.

@@ -12,8 +12,10 @@ use MIME::Base64 qw(encode_base64);
 use Time::HiRes qw(sleep time);
 
 # Its extension takes the lock from whoever has it. Votes of a try that failed stay
-# until they run out, so that who waits asks for a short lease.
-use constant { EXTENSION_CHECKS => 0, WAIT_LEASE => 2 };
+# until they run out, so that who waits asks for a short lease. Where each server has
+# the vote of another failed try, nobody gets a quorum until two of them run out
+# between two tries: so there are two, who ask seldom.
+use constant { EXTENSION_CHECKS => 0, WAIT_LEASE => 2, TAKERS => 2 };
 
 my $RELEASE = <<'LUA';
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -59,10 +61,9 @@ sub try_lock {
     return $self->agreed(sub { $_[0]->set($self->{name}, $self->{value}, 'NX', 'PX', $self->{millis}) });
 }
 
-# Many who ask at once take votes from one another that stay; so it asks seldom.
 sub lock {
     my ($self) = @_;
-    sleep 0.05 + rand 0.3 until $self->try_lock;
+    sleep 0.05 + rand 2 until $self->try_lock;
 }
 
 sub extend {

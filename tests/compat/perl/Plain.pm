@@ -11,7 +11,7 @@ use Digest::SHA qw(sha1_hex);
 use Time::HiRes qw(sleep);
 
 # Whether an extension fails for who isn't the holder, and the lease in seconds of who waits.
-use constant { EXTENSION_CHECKS => 1, WAIT_LEASE => 10 };
+use constant { EXTENSION_CHECKS => 1, WAIT_LEASE => 10, TAKERS => 8 };
 
 my $DELETE_IF_EQUAL = <<'LUA';
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
