@@ -12,7 +12,7 @@ const installedList = "installed.txt"
 // same list, and returns where it is. The folder appears whole, so that a run cut
 // short leaves nothing to mend.
 func installOnce(name, list string, install func(fresh string) error) (string, error) {
-	dir, err := filepath.Abs(filepath.Join("../../tmp/compat", name))
+	dir, err := compatDir(name)
 	if err != nil {
 		return "", err
 	}
@@ -41,6 +41,11 @@ func installOnce(name, list string, install func(fresh string) error) (string, e
 		return "", err
 	}
 	return dir, nil
+}
+
+// compatDir is an absolute path under tmp/compat.
+func compatDir(name string) (string, error) {
+	return filepath.Abs(filepath.Join("../../tmp/compat", name))
 }
 
 func installedFrom(dir, list string) bool {

@@ -61,7 +61,7 @@ type snippet struct {
 }
 
 // toolchains lists every language, in the order of docs/clients.md.
-var toolchains = []*toolchain{golang, python, php, ruby, perl, languageC, node}
+var toolchains = []*toolchain{golang, java, rust, python, php, ruby, perl, languageC, node}
 
 // none is the case's result in the program's output if the library has nothing for it.
 const none = "none"
