@@ -49,16 +49,21 @@ func (s *State) bear(b *BirthRecord) {
 }
 
 // expire ends what is due at the machine's time, in order of (deadline, key),
-// a bounded number of leases in one entry.
+// a bounded number of leases in one entry; a session's end is one whatever its size.
 func (s *State) expire() {
-	for range ExpirePerEntry {
+	for left := ExpirePerEntry; left > 0; {
 		d, ok := s.deadlines.Min()
+		x, opened := s.sessions.ends.Min()
+		if opened && x.deadline <= s.clock.now && (!ok || x.deadline < d.deadline) {
+			left -= 1 + s.endSession(x, true)
+			continue
+		}
 		if !ok || d.deadline > s.clock.now {
 			break
 		}
-		s.drop(d.db, d.rec)
-		s.keyEvent(d.db, 'x', "expired", d.rec.key)
+		left -= s.endDue(d.db, d.rec)
 	}
+	s.forgetReleases()
 	s.undo = s.undo[:0]
 }
 

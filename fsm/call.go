@@ -70,8 +70,12 @@ func (c *call) set(key, value string, deadline int64) {
 // put stores a record that is a new grant: it gives it its token, its version
 // and its holder. The caller owns rec's texts.
 func (c *call) put(rec *record) {
-	if c.refusedByOther(rec.key) {
+	old := c.s.get(c.db, rec.key)
+	if c.refusedByLock(old) || old == nil && c.refusedByOther(rec.key) {
 		return
+	}
+	if rec.kind == stringKind {
+		c.s.forgetRelease(c.db, rec.key, rec.str)
 	}
 	c.s.tokens++
 	c.s.version++
@@ -83,6 +87,9 @@ func (c *call) put(rec *record) {
 
 // renew changes the end of a record's lease and keeps the grant.
 func (c *call) renew(old *record, deadline int64) {
+	if c.refusedByLock(old) {
+		return
+	}
 	fresh := *old
 	c.s.version++
 	fresh.version, fresh.deadline = c.s.version, deadline
@@ -90,7 +97,21 @@ func (c *call) renew(old *record, deadline int64) {
 }
 
 // drop removes a record of this side.
-func (c *call) drop(r *record) { c.s.drop(c.db, r) }
+func (c *call) drop(r *record) {
+	if !c.refusedByLock(r) {
+		c.s.drop(c.db, r)
+	}
+}
+
+// refusedByLock says whether a record is one that only LOCK.* and FLUSH change:
+// held by several, or in its delay. The command then fails and is undone.
+func (c *call) refusedByLock(r *record) bool {
+	if r == nil || r.kind != lockKind {
+		return false
+	}
+	c.refuse(errWrongType)
+	return true
+}
 
 // event tells subscribers of this node that key changed; class is the letter of
 // notify-keyspace-events.

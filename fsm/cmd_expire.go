@@ -85,13 +85,13 @@ func (o *expireOptions) parse(args []string) reply.Value {
 // lease clock with the jitter of two clocks.
 const sameEnd = 500
 
-// allow says whether a record may get a new end of its lease. No end is later than any.
-func (o *expireOptions) allow(r *record, deadline int64) bool {
+// allow says whether a lease that ends at end may get a new end. No end is later than any.
+func (o *expireOptions) allow(end, deadline int64) bool {
 	switch {
-	case o.nx && r.deadline != never,
-		o.xx && r.deadline == never,
-		o.gt && deadline-r.deadline < sameEnd,
-		o.lt && r.deadline != never && r.deadline-deadline < sameEnd:
+	case o.nx && end != never,
+		o.xx && end == never,
+		o.gt && deadline-end < sameEnd,
+		o.lt && end != never && end-deadline < sameEnd:
 		return false
 	}
 	return true
@@ -123,7 +123,10 @@ func (c *call) expire(unit expiryUnit) reply.Value {
 		end = c.leaseUntil(n)
 	}
 	own := c.own(c.args[1])
-	if own == nil || !o.allow(own, end.deadline) {
+	if c.refusedByLock(own) {
+		return c.held
+	}
+	if own == nil || !o.allow(c.s.endOf(own), end.deadline) {
 		return reply.Integer(0)
 	}
 	c.changeLease(own, end)
@@ -154,12 +157,13 @@ func (c *call) timeLeft(unit expiryUnit) reply.Value {
 	if r == nil {
 		return reply.Integer(-2)
 	}
-	if r.deadline == never {
+	end := c.s.endOf(r)
+	if end == never {
 		return reply.Integer(-1)
 	}
-	millis := leftMillis(r.deadline, c.now)
+	millis := leftMillis(end, c.now)
 	if !unit.relative() {
-		millis = c.endsAt(r.deadline)
+		millis = c.endsAt(end)
 	}
 	if unit.seconds() {
 		millis = (millis + 500) / 1000
@@ -179,6 +183,9 @@ func (c *call) endsAt(deadline int64) int64 {
 
 func runPersist(c *call) reply.Value {
 	own := c.own(c.args[1])
+	if c.refusedByLock(own) {
+		return c.held
+	}
 	if own == nil || own.deadline == never {
 		return reply.Integer(0)
 	}

@@ -102,6 +102,9 @@ func runObjectEncoding(c *call) reply.Value {
 	if r == nil {
 		return reply.Null
 	}
+	if r.kind == lockKind {
+		return errWrongType
+	}
 	if r.obj != nil {
 		return reply.String(encodingOf(r.obj))
 	}

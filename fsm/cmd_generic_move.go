@@ -36,6 +36,8 @@ func (c *call) grantAs(src *record, key string) {
 	}
 	fresh := *src
 	fresh.key = strings.Clone(key)
+	// What a lock had agreed with its owner is not the new name's.
+	fresh.deadline, fresh.terms = c.s.endOf(src), nil
 	c.put(&fresh)
 	c.event('n', "new", key) // also where one was replaced, as Redis has it
 }
@@ -43,6 +45,9 @@ func (c *call) grantAs(src *record, key string) {
 func runRename(c *call) reply.Value {
 	from, to := c.args[1], c.args[2]
 	src := c.own(from)
+	if c.refusedByLock(src) {
+		return c.held
+	}
 	if src == nil {
 		return errNoKey
 	}
@@ -59,6 +64,9 @@ func runRename(c *call) reply.Value {
 func runRenameNX(c *call) reply.Value {
 	from, to := c.args[1], c.args[2]
 	src := c.own(from)
+	if c.refusedByLock(src) {
+		return c.held
+	}
 	if src == nil {
 		return errNoKey
 	}
@@ -123,6 +131,9 @@ func runCopy(c *call) reply.Value {
 		return errSameObject
 	}
 	src := c.own(from)
+	if c.refusedByLock(src) {
+		return c.held
+	}
 	if src == nil {
 		return reply.Integer(0)
 	}
@@ -150,6 +161,9 @@ func runMove(c *call) reply.Value {
 		return errSameObject
 	}
 	src := c.own(c.args[1])
+	if c.refusedByLock(src) {
+		return c.held
+	}
 	if src == nil {
 		return reply.Integer(0)
 	}

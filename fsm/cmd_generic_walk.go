@@ -86,7 +86,7 @@ func runKeys(c *call) reply.Value {
 	m := c.matcher(c.args[1])
 	keys := []string{}
 	c.db.keys.Scan(func(key string, r *record) bool {
-		if r.gone(c.s.clock.now) {
+		if c.s.gone(r) {
 			c.pass(1)
 		} else if m.match(key) {
 			c.grow(elementBytes)
@@ -206,7 +206,7 @@ func (c *call) scan(after string, o *scanOptions) (next string, keys []string, b
 			return false
 		}
 		seen, last = seen+1, key
-		if r.gone(c.s.clock.now) || o.typeName != "" && o.typeName != kindNames[r.kind] {
+		if c.s.gone(r) || o.typeName != "" && o.typeName != kindNames[r.kind] {
 			c.pass(1)
 		} else if m.match(key) {
 			c.grow(elementBytes)
@@ -237,7 +237,7 @@ func runRandomKey(c *call) reply.Value {
 	for range randomTries {
 		c.pass(1)
 		at = int(c.s.draw() % uint64(n))
-		if key, r, ok := c.db.keys.GetAt(at); ok && !r.gone(c.s.clock.now) {
+		if key, r, ok := c.db.keys.GetAt(at); ok && !c.s.gone(r) {
 			return reply.String(key)
 		}
 	}
@@ -245,7 +245,7 @@ func runRandomKey(c *call) reply.Value {
 		if c.pass(1); c.exhausted() {
 			break
 		}
-		if key, r, ok := c.db.keys.GetAt((at + i) % n); ok && !r.gone(c.s.clock.now) {
+		if key, r, ok := c.db.keys.GetAt((at + i) % n); ok && !c.s.gone(r) {
 			return reply.String(key)
 		}
 	}
@@ -260,12 +260,34 @@ func runDBSize(c *call) reply.Value {
 			return false
 		}
 		c.pass(1)
-		if d.db.order == c.db.order { // not the same in a ReadCopy
+		if d.db.order == c.db.order && c.s.gone(d.rec) { // not the same db in a ReadCopy
 			n--
 		}
 		return true
 	})
-	return reply.Integer(int64(n))
+	return reply.Integer(int64(n - c.endedBySession()))
+}
+
+// endedBySession counts the records of c.db whose session is past its end but was
+// not ended yet, of those whose own lease is not.
+func (c *call) endedBySession() int {
+	ended := map[string]bool{}
+	c.s.sessions.ends.Scan(func(x *session) bool {
+		if x.deadline > c.s.clock.now || c.exhausted() {
+			return false
+		}
+		c.pass(1 + x.locks)
+		for _, l := range c.s.sessions.locksOf(x.id) {
+			if l.db != c.db.order {
+				continue
+			}
+			if r, ok := c.db.keys.Get(l.key); ok && r.dueAt() > c.s.clock.now && c.s.gone(r) {
+				ended[l.key] = true
+			}
+		}
+		return true
+	})
+	return len(ended)
 }
 
 // flushArgs checks the arguments of a FLUSH: both ways to do it are one here.
@@ -299,7 +321,7 @@ func (c *call) flush() {
 		if c.overBudget() {
 			return // all of it will be undone
 		}
-		c.drop(r)
+		c.s.drop(c.db, r)
 	}
 	if c.s.KeyEvents && len(records) > 0 {
 		c.s.events = append(c.s.events, Event{Kind: Flushed, Space: c.db.space, DB: c.db.num})

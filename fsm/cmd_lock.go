@@ -7,18 +7,13 @@ import "github.com/redfence/redfence/fsm/reply"
 var lockRows = []Spec{
 	{
 		Name: "lock.token", Arity: -2, Flags: Read | Fast, Where: Machine, First: 1, Last: 1, Step: 1,
-		Group: "lock", Since: "redfence", Args: "key [value]",
-		Summary: "The fencing token of the grant that holds key, if asked only while it has the value; null without one", run: runLockToken,
+		Group: "lock", Since: "redfence", Args: "key [owner]",
+		Summary: "The fencing token of the grant that holds key, or of the owner's; null without one", run: runLockToken,
 	},
 	{
 		Name: "lock.check", Arity: 3, Flags: Read | Fast, Where: Machine, First: 1, Last: 1, Step: 1,
 		Group: "lock", Since: "redfence", Args: "key token",
 		Summary: "1 if the grant with that fencing token still holds key, else 0", run: runLockCheck,
-	},
-	{
-		Name: "lock.info", Arity: 2, Flags: Read, Where: Machine, First: 1, Last: 1, Step: 1,
-		Group: "lock", Since: "redfence", Args: "key",
-		Summary: "Who holds key, since when, from where and with what token; null if nobody does", run: runLockInfo,
 	},
 }
 
@@ -43,11 +38,28 @@ func (c *call) grantOf(key string, value *string) (r *record, seats bool, token 
 	if r == nil {
 		return nil, false, 0, false
 	}
+	if h, several := holdingsOf(r); several {
+		token, ok = c.holdersToken(r, h, value)
+		return r, false, token, ok
+	}
 	if value != nil && (r.kind != stringKind || r.str != *value) {
 		return r, seats, 0, false
 	}
 	token, ok = c.tokenOf(r, seats)
 	return r, seats, token, ok
+}
+
+// holdersToken is the token of one holder of a lock that several hold, or the
+// highest of them; nobody has one in a delay.
+func (c *call) holdersToken(r *record, h *holdings, owner *string) (uint64, bool) {
+	if owner == nil {
+		return r.token, h.len() > 0
+	}
+	x, ok := c.holdingOf(r, *owner)
+	if !ok {
+		return 0, false
+	}
+	return x.token, true
 }
 
 // holderOf is the shared port's record, else the one with a majority of seats,
@@ -86,71 +98,10 @@ func runLockCheck(c *call) reply.Value {
 	if !ok || n < 0 {
 		return errNotInteger
 	}
-	_, _, token, held := c.grantOf(c.args[1], nil)
+	r, _, token, held := c.grantOf(c.args[1], nil)
+	if h, several := holdingsOf(r); several {
+		x, ok := h.tokens.Get(uint64(n))
+		return reply.Truth(ok && c.s.endOfHolding(x) > c.s.clock.now)
+	}
 	return reply.Truth(held && token == uint64(n))
-}
-
-// runLockInfo answers a map. Redis's "-1 for no lease" holds for pttl.
-func runLockInfo(c *call) reply.Value {
-	r, seats, token, ok := c.grantOf(c.args[1], nil)
-	if r == nil {
-		return reply.Null
-	}
-	through := "shared port"
-	if seats {
-		through = "seat ports"
-	}
-	tokenValue := reply.Null
-	if ok {
-		tokenValue = reply.Integer(int64(token))
-	}
-	return reply.Pairs(
-		reply.String("name"), reply.String(r.key),
-		reply.String("type"), reply.String(kindNames[r.kind]),
-		reply.String("owner"), ownerOf(r),
-		reply.String("token"), tokenValue,
-		reply.String("held-ms"), reply.Integer((c.now-r.since)/1000),
-		reply.String("pttl"), reply.Integer(c.pttl(r)),
-		reply.String("client-name"), reply.String(r.holder.Name),
-		reply.String("client-addr"), reply.String(r.holder.Addr),
-		reply.String("client-library"), reply.String(r.holder.Library),
-		reply.String("node"), reply.String(r.holder.Node),
-		reply.String("through"), reply.String(through),
-		reply.String("seats"), c.seatVotes(r.key),
-	)
-}
-
-// ownerOf is who holds a lock by the value of its key; null where the value has
-// elements, which may stand for several.
-func ownerOf(r *record) reply.Value {
-	if !isString(r) {
-		return reply.Null
-	}
-	return reply.String(r.str)
-}
-
-func (c *call) pttl(r *record) int64 {
-	if r.deadline == never {
-		return -1
-	}
-	return leftMillis(r.deadline, c.now)
-}
-
-// seatVotes lists what the seats have under key, one map each for those that
-// have something.
-func (c *call) seatVotes(key string) reply.Value {
-	votes := []reply.Value{}
-	for seat := uint8(1); seat <= c.s.cluster.Seats; seat++ {
-		r := c.s.get(c.s.db(seat, c.db.num), key)
-		if r == nil {
-			continue
-		}
-		votes = append(votes, reply.Pairs(
-			reply.String("seat"), reply.Integer(int64(seat)),
-			reply.String("owner"), ownerOf(r),
-			reply.String("token"), reply.Integer(int64(r.token)),
-			reply.String("pttl"), reply.Integer(c.pttl(r)),
-		))
-	}
-	return reply.List(votes...)
 }

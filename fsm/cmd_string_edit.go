@@ -41,7 +41,7 @@ var stringEditRows = []Spec{
 	},
 }
 
-// strOf and deadlineOf read a record that may not be there.
+// strOf and endOf read a record that may not be there.
 func strOf(r *record, missing string) string {
 	if r == nil {
 		return missing
@@ -49,11 +49,11 @@ func strOf(r *record, missing string) string {
 	return r.str
 }
 
-func deadlineOf(r *record) int64 {
+func (c *call) endOf(r *record) int64 {
 	if r == nil {
 		return never
 	}
-	return r.deadline
+	return c.s.endOf(r)
 }
 
 func runAppend(c *call) reply.Value {
@@ -66,7 +66,7 @@ func runAppend(c *call) reply.Value {
 	if bad := tooLong(key, len(head)+len(c.args[2])); bad.IsError() {
 		return bad
 	}
-	c.store(key, head+c.args[2], deadlineOf(old), "append")
+	c.store(key, head+c.args[2], c.endOf(old), "append")
 	return reply.Integer(int64(len(head) + len(c.args[2])))
 }
 
@@ -96,7 +96,7 @@ func runSetRange(c *call) reply.Value {
 	b := make([]byte, max(len(text), int(offset)+len(part)))
 	copy(b, text)
 	copy(b[offset:], part)
-	c.store(key, string(b), deadlineOf(old), "setrange")
+	c.store(key, string(b), c.endOf(old), "setrange")
 	return reply.Integer(int64(len(b)))
 }
 
@@ -140,7 +140,7 @@ func (c *call) add(n int64) reply.Value {
 		return bad
 	}
 	value += n
-	c.store(key, strconv.FormatInt(value, 10), deadlineOf(old), "incrby")
+	c.store(key, strconv.FormatInt(value, 10), c.endOf(old), "incrby")
 	return reply.Integer(value)
 }
 
@@ -164,6 +164,6 @@ func runIncrByFloat(c *call) reply.Value {
 	}
 	text := formatLongDouble(sum)
 	c.spend(len(text)) // numbers of thousands of digits take their time
-	c.store(key, text, deadlineOf(old), "incrbyfloat")
+	c.store(key, text, c.endOf(old), "incrbyfloat")
 	return reply.String(text)
 }

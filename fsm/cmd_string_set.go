@@ -137,7 +137,7 @@ func runSet(c *call) reply.Value {
 		return refused
 	}
 	if o.keepTTL && own != nil {
-		end.deadline = own.deadline
+		end.deadline = c.s.endOf(own)
 	}
 	if end.deadline <= c.s.clock.now {
 		c.storePast(key, own)

@@ -35,7 +35,8 @@
 // entry from its bytes to its result; clock.go is the lease clock and its term
 // rule; record.go and keyspace.go are what a key is and the two places that change
 // one; origin.go is exactly once; seats.go is the rule of one name on two kinds
-// of port; table.go and the *Rows beside the commands' functions are the command
+// of port; lock_lease.go is how native locks end, holdings.go and session.go what
+// they are; table.go and the *Rows beside the commands' functions are the command
 // table, and resolve.go finds a client's command in it; script_run.go runs a
 // script against the machine; codec.go and snapshot.go are the bytes (docs/format.md).
 package fsm

@@ -15,7 +15,15 @@ const (
 	// another node gave to the same value: Name is who asked, Payload the node asked
 	// now, Key the lock. A client that lists several nodes as masters does that.
 	QuorumAsked
+	// LockChanged: something happened to a lock: Name is what ("grant", "release",
+	// "expire", "break", "ask", "free"), Key the lock, Owner and Token whose grant,
+	// Payload who asked or broke it, through which Node.
+	LockChanged
 )
+
+// lockClass is the class of the keyspace events "lock.grant" and so on, the one
+// that Redis has for types of modules.
+const lockClass = 'd'
 
 // Event is something that subscribers are told about. Events are made alike on
 // every replica, but they are not part of the state.
@@ -27,4 +35,7 @@ type Event struct {
 	Name    string // of a KeyChanged
 	Key     string // or the Channel of a Published
 	Payload string
+	Owner   string // of a LockChanged
+	Token   uint64 // of a LockChanged
+	Node    string // of a LockChanged: where an ask or a break came from
 }

@@ -31,6 +31,9 @@ func (s *State) db(space, num uint8) *database {
 // get finds a record whose lease has not run out at the machine's time.
 func (s *State) get(d *database, key string) *record {
 	r, ok := d.keys.Get(key)
+	if ok && r.native() {
+		return s.seen(r)
+	}
 	if !ok || r.gone(s.clock.now) {
 		return nil
 	}
@@ -42,7 +45,7 @@ func (s *State) get(d *database, key string) *record {
 func (s *State) put(d *database, r *record) {
 	old, _ := d.keys.Set(r.key, r)
 	s.swap(d, old, r)
-	s.undo = append(s.undo, change{d, r.key, old})
+	s.undo = append(s.undo, change{db: d, key: r.key, old: old})
 }
 
 // drop removes a record that is there.
@@ -50,16 +53,18 @@ func (s *State) drop(d *database, r *record) {
 	d.keys.Delete(r.key)
 	s.swap(d, r, nil)
 	s.removedAt(d, r.key)
-	s.undo = append(s.undo, change{d, r.key, r})
+	s.undo = append(s.undo, change{db: d, key: r.key, old: r})
 }
 
 // swap keeps what is derived from the records in step: deadlines, memory,
-// holders. Either side may be nil.
+// holders, sessions. Either side may be nil.
 func (s *State) swap(d *database, old, new *record) {
 	sameHolder := old != nil && new != nil && old.holder == new.holder
 	if old != nil {
-		if old.deadline != never {
-			s.deadlines.Delete(due{old.deadline, d, old})
+		if at := old.dueAt(); at != never {
+			s.deadlines.Delete(due{at, d, old})
+		}
+		if old.leased() {
 			d.leased--
 		}
 		s.memory -= old.bytes()
@@ -68,8 +73,10 @@ func (s *State) swap(d *database, old, new *record) {
 		}
 	}
 	if new != nil {
-		if new.deadline != never {
-			s.deadlines.Set(due{new.deadline, d, new})
+		if at := new.dueAt(); at != never {
+			s.deadlines.Set(due{at, d, new})
+		}
+		if new.leased() {
 			d.leased++
 		}
 		s.memory += new.bytes()
@@ -77,13 +84,18 @@ func (s *State) swap(d *database, old, new *record) {
 			s.retainHolder(new.holder)
 		}
 	}
+	if old != nil && old.native() || new != nil && new.native() {
+		s.swapNative(d, old, new)
+	}
 }
 
-// change is one step of the undo list: what key had before, nil for nothing.
+// change is one step of the undo list: what key had before, nil for nothing; or
+// how to take back what is no record.
 type change struct {
-	db  *database
-	key string
-	old *record
+	db     *database
+	key    string
+	old    *record
+	revert func()
 }
 
 // mark is a point to which undoTo can return. It holds what a command may move
@@ -104,6 +116,10 @@ func (s *State) undoTo(m mark) {
 	for len(s.undo) > m.changes {
 		c := s.undo[len(s.undo)-1]
 		s.undo = s.undo[:len(s.undo)-1]
+		if c.revert != nil {
+			c.revert()
+			continue
+		}
 		current, _ := c.db.keys.Get(c.key)
 		if c.old == nil {
 			c.db.keys.Delete(c.key)

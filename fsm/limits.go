@@ -64,6 +64,30 @@ const (
 	// ClientTextMax bounds each of a client's name, address and library.
 	ClientTextMax = 256
 
+	// LeaseMillisMax bounds the lease that a native lock or a session asks for: ten
+	// years. LockDelayMax bounds the delay after it, in milliseconds: an hour.
+	LeaseMillisMax = 315_360_000_000
+	LockDelayMax   = 3_600_000
+	// NoteMax bounds a lock's note and a session's name, OwnerMax the owner of a
+	// native lock, in bytes.
+	NoteMax  = 256
+	OwnerMax = 64 << 10
+	// PermitsMax bounds the permits of one semaphore, HoldersMax the holders of one name.
+	PermitsMax = 1 << 20
+	HoldersMax = 1 << 20
+	// LockNamesMax bounds the names of one LOCK.ACQUIREALL, PageMax what one LOCK.LIST
+	// or SESSION.LIST looks at.
+	LockNamesMax = 1024
+	PageMax      = 10_000
+	// SessionLocksMax bounds the locks of one session, SessionsMax the sessions.
+	SessionLocksMax = 10_000
+	SessionsMax     = 1 << 20
+	// ReleaseKept is for how many microseconds a release is remembered in case its
+	// owner asks again; ReleasesMax and ReleasesBytesMax bound how many are.
+	ReleaseKept      = 60_000_000
+	ReleasesMax      = 100_000
+	ReleasesBytesMax = 64 << 20
+
 	// ScriptCacheEntries and ScriptCacheBytes bound the replicated script cache.
 	ScriptCacheEntries = 10_000
 	ScriptCacheBytes   = 32 << 20

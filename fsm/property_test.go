@@ -28,6 +28,12 @@ var propertyWords = [][]string{
 	{"zunionstore", "K", "2", "K", "K"}, {"zdiffstore", "K", "2", "K", "K"}, {"zremrangebyrank", "K", "0", "0"}, {"zrangestore", "K", "K", "0", "1"},
 	{"eval", "for i = 1, 30 do redis.call('rpush', KEYS[1], i) redis.call('lmove', KEYS[1], KEYS[2], 'left', 'left') end return redis.call('lpop', KEYS[2])", "2", "K", "K"},
 	{"hrandfield", "K", "-3"}, {"zrandmember", "K", "2"}, {"srandmember", "K", "1"}, {"hgetall", "K"}, {"del", "K", "K", "K", "K"},
+	{"lock.acquire", "K", "V", "300"}, {"lock.acquire", "K", "V", "100", "delay", "80", "note", "x"}, {"lock.acquire", "K", "V", "200", "shared"},
+	{"lock.acquire", "K", "V", "60", "shared", "delay", "40"}, {"lock.acquire", "K", "V", "200", "permits", "2"}, {"lock.acquire", "K", "V", "50", "permits", "2", "delay", "50"},
+	{"lock.acquire", "K", "V", "0", "session", "S"}, {"lock.acquire", "K", "V", "0", "session", "S", "shared"}, {"lock.acquire", "K", "V", "0", "session", "S", "delay", "50"},
+	{"lock.extend", "K", "V", "300"}, {"lock.release", "K", "V"}, {"lock.release", "K", "V"}, {"lock.break", "K"}, {"lock.ask", "K"}, {"lock.list"},
+	{"lock.acquireall", "V", "200", "3", "K", "K", "K"}, {"session.open", "200"}, {"session.open", "60", "name", "x"}, {"session.keepalive", "S"}, {"session.close", "S"}, {"session.list"},
+	{"eval", "redis.call('lock.acquire',KEYS[1],ARGV[1],'100') redis.call('del',KEYS[2]) return redis.call('lock.acquire',KEYS[2],ARGV[1],'90','shared')", "2", "K", "K", "V"},
 	{"delex", "K", "ifeq", "v"}, {"lock.info", "K"}, {"lock.token", "K"}, {"keys", "*"}, {"randomkey"}, {"publish", "K", "V"},
 }
 
@@ -39,7 +45,7 @@ func smallBudget(tb testing.TB) {
 }
 
 // propertyCommand draws one of them.
-func propertyCommand(rng *rand.Rand) []string {
+func propertyCommand(s *State, rng *rand.Rand) []string {
 	args := append([]string{}, propertyWords[rng.IntN(len(propertyWords))]...)
 	for i := range args {
 		switch args[i] {
@@ -47,9 +53,20 @@ func propertyCommand(rng *rand.Rand) []string {
 			args[i] = string(rune('a' + rng.IntN(4)))
 		case "V":
 			args[i] = fmt.Sprint(rng.IntN(5))
+		case "S":
+			args[i] = fmt.Sprint(sessionDrawn(s, rng))
 		}
 	}
 	return args
+}
+
+// sessionDrawn is the id of one of the sessions that are open, 1 if there is none.
+func sessionDrawn(s *State, rng *rand.Rand) uint64 {
+	if n := s.sessions.byID.Len(); n > 0 {
+		id, _, _ := s.sessions.byID.GetAt(rng.IntN(n))
+		return id
+	}
+	return 1
 }
 
 // TestWhateverIsDone: P1, P3, P8, P9. After each entry no name is held through
@@ -65,7 +82,7 @@ func TestWhateverIsDone(t *testing.T) {
 			m.number++
 			b := Batch{Origin: m.origin, Number: m.number, Clients: []Client{{Name: "a"}, {Name: "b"}}}
 			for range 1 + rng.IntN(3) {
-				b.Commands = append(b.Commands, Command{Space: uint8(rng.IntN(4)), DB: uint8(rng.IntN(2)), Client: uint32(rng.IntN(2)), Args: propertyCommand(rng)})
+				b.Commands = append(b.Commands, Command{Space: uint8(rng.IntN(4)), DB: uint8(rng.IntN(2)), Client: uint32(rng.IntN(2)), Args: propertyCommand(m.state, rng)})
 			}
 			tokens := m.state.Tokens()
 			res := m.apply(&Entry{Kind: Batches, Seed: rng.Uint64(), Batches: []Batch{b}})
@@ -87,17 +104,18 @@ func TestWhateverIsDone(t *testing.T) {
 func checkState(t *rapid.T, s *State) {
 	var memory int64
 	deadlines, records := 0, 0
-	held := map[string]bool{}
+	held, inSessions := map[string]bool{}, map[sessionLock]bool{}
 	for _, d := range s.databases {
 		d.keys.Scan(func(key string, r *record) bool {
 			memory += r.bytes()
-			if (r.obj == nil) != (r.kind == stringKind) || r.obj != nil && r.obj.len() == 0 {
+			if (r.obj == nil) != (r.kind == stringKind) || r.obj != nil && r.kind != lockKind && r.obj.len() == 0 {
 				t.Fatalf("record %q of kind %d holds %v", key, r.kind, r.obj)
 			}
 			records++
-			if r.deadline != never {
+			if r.dueAt() != never {
 				deadlines++
 			}
+			records += checkLock(t, s, d, r, inSessions)
 			if r.token == 0 || r.token > s.tokens || key != r.key {
 				t.Fatalf("record %q has token %d of %d", key, r.token, s.tokens)
 			}
@@ -109,6 +127,7 @@ func checkState(t *rapid.T, s *State) {
 			return true
 		})
 	}
+	memory, records = memory+checkSessions(t, s, inSessions), records+s.sessions.byID.Len()
 	holders := 0
 	for _, h := range s.holders {
 		holders += h.records
@@ -127,10 +146,10 @@ func TestOverBudgetChangesNothing(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		var calls strings.Builder
 		for range 20 {
-			m.one(propertyCommand(rng))
+			m.one(propertyCommand(m.state, rng))
 		}
 		for range 12 {
-			args := propertyCommand(rng)
+			args := propertyCommand(m.state, rng)
 			if args[0] == "eval" {
 				continue
 			}

@@ -56,6 +56,7 @@ func (s *State) ReadCopy() *State {
 		applied: s.applied, clock: s.clock, tokens: s.tokens, version: s.version, memory: s.memory,
 		cluster: s.cluster, removed: slices.Clone(s.removed), holders: map[Client]*holder{},
 		deadlines: s.deadlines.Copy(), voters: s.voters, memoryMax: s.memoryMax,
+		sessions: s.sessions.copy(), released: s.released.copy(),
 	}
 	out.scripts.init()
 	if !s.empty() {

@@ -15,10 +15,11 @@ const (
 	listKind   valueKind = 3
 	setKind    valueKind = 4
 	zsetKind   valueKind = 5
+	lockKind   valueKind = 6 // held by several, or in its delay
 )
 
 var kindNames = map[valueKind]string{
-	stringKind: "string", hashKind: "hash", listKind: "list", setKind: "set", zsetKind: "zset",
+	stringKind: "string", hashKind: "hash", listKind: "list", setKind: "set", zsetKind: "zset", lockKind: "lock",
 }
 
 // record is one key's value and lease. Records never change once they are in a
@@ -33,6 +34,7 @@ type record struct {
 	version  uint64  // of the last change, for WATCH
 	since    int64   // lease clock when the token was given
 	holder   *holder // who made it; never nil
+	terms    *terms  // of a lock of one owner made by LOCK.ACQUIRE, else nil
 	kind     valueKind
 }
 
@@ -41,14 +43,14 @@ type record struct {
 const recordBytes = 200
 
 func (r *record) bytes() int64 {
-	n := recordBytes + int64(len(r.key)) + int64(len(r.str))
+	n := recordBytes + int64(len(r.key)) + int64(len(r.str)) + r.terms.bytes()
 	if r.obj != nil {
 		n += r.obj.bytes()
 	}
 	return n
 }
 
-// gone says whether the lease has run out at now.
+// gone says whether the record's own lease has run out at now: see State.gone.
 func (r *record) gone(now int64) bool { return r.deadline <= now }
 
 // due orders records by the end of their lease.
@@ -71,5 +73,5 @@ func dueBefore(a, b due) bool {
 // holder is who took a lock, shared by all records that it made.
 type holder struct {
 	Client
-	records int // how many records point here
+	records int // how many records, holdings and sessions point here
 }

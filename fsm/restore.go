@@ -39,6 +39,8 @@ func Restore(r io.Reader) (*State, error) {
 	s.readHead(sr)
 	s.readOrigins(sr)
 	s.readScripts(sr)
+	s.readSessions(sr)
+	s.readReleased(sr)
 	s.readRecords(sr)
 	sum := sr.crc
 	if tail := sr.raw(4); sr.err == nil && binary.BigEndian.Uint32([]byte(tail)) != sum {
@@ -101,28 +103,23 @@ func (s *State) readRecords(sr *snapshotReader) {
 	if n := sr.uint(); sr.err == nil && n != uint64(len(s.databases)) {
 		sr.fail("a number of databases that does not fit the seats")
 	}
-	var holders []*holder
 	for _, d := range s.databases {
 		for n := sr.uint(); n > 0 && sr.err == nil; n-- {
 			r := &record{
 				kind: valueKind(sr.uint()), key: sr.text(), str: sr.text(), deadline: sr.int(),
 				token: sr.uint(), grant: sr.uint(), version: sr.uint(), since: sr.int(),
 			}
-			number := sr.uint()
-			if number == uint64(len(holders)) {
-				if t := sr.texts(); len(t) == 4 {
-					holders = append(holders, &holder{Client: Client{Name: t[0], Addr: t[1], Library: t[2], Node: t[3]}})
-				}
+			r.holder, r.terms = sr.holder(), s.readTerms(sr)
+			switch {
+			case kindNames[r.kind] == "":
+				sr.fail("a record of an unknown kind")
+			case r.kind == lockKind:
+				r.obj = s.readHoldings(sr)
+			case r.kind != stringKind:
+				r.obj = readObject(r.kind, sr)
 			}
-			if number >= uint64(len(holders)) || kindNames[r.kind] == "" {
-				sr.fail("a record of an unknown kind or holder")
+			if sr.err != nil {
 				return
-			}
-			r.holder = holders[number]
-			if r.kind != stringKind {
-				if r.obj = readObject(r.kind, sr); sr.err != nil {
-					return
-				}
 			}
 			s.put(d, r)
 			s.undo = s.undo[:0]
@@ -133,9 +130,25 @@ func (s *State) readRecords(sr *snapshotReader) {
 // snapshotReader reads and sums. After the first error every read gives zero
 // values.
 type snapshotReader struct {
-	r   *bufio.Reader
-	crc uint32
-	err error
+	r       *bufio.Reader
+	crc     uint32
+	err     error
+	holders []*holder
+}
+
+// holder reads what the writer's holder wrote.
+func (sr *snapshotReader) holder() *holder {
+	number := sr.uint()
+	if number == uint64(len(sr.holders)) {
+		if t := sr.texts(); len(t) == 4 {
+			sr.holders = append(sr.holders, &holder{Client: Client{Name: t[0], Addr: t[1], Library: t[2], Node: t[3]}})
+		}
+	}
+	if number >= uint64(len(sr.holders)) {
+		sr.fail("an unknown holder")
+		return nil
+	}
+	return sr.holders[number]
 }
 
 func (sr *snapshotReader) fail(what string) {

@@ -44,6 +44,7 @@ func (s *State) Snapshot() *Snapshot {
 		state: State{
 			applied: s.applied, clock: s.clock, tokens: s.tokens, version: s.version,
 			cluster: s.cluster, removed: slices.Clone(s.removed),
+			sessions: s.sessions.copy(), released: s.released.copy(),
 			voters: Membership{s.voters.Index, slices.Clone(s.voters.Voters), slices.Clone(s.voters.Others)},
 		},
 		members: s.Members(),
@@ -74,7 +75,7 @@ func (s *State) Hash() [32]byte {
 
 // WriteTo writes the snapshot with a checksum at its end.
 func (sn *Snapshot) WriteTo(w io.Writer) (int64, error) {
-	sw := &snapshotWriter{w: bufio.NewWriterSize(w, 64<<10)}
+	sw := &snapshotWriter{w: bufio.NewWriterSize(w, 64<<10), holders: map[Client]uint64{}}
 	sw.raw(snapshotMagic)
 	sw.uint(SnapshotVersion)
 	sw.uint(featureLevel)
@@ -82,6 +83,8 @@ func (sn *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	sn.writeHead(sw)
 	sn.writeOrigins(sw)
 	sn.writeScripts(sw)
+	sn.writeSessions(sw)
+	sn.writeReleased(sw)
 	sn.writeRecords(sw)
 	sum := sw.crc
 	sw.buf = binary.BigEndian.AppendUint32(sw.buf, sum)
@@ -144,10 +147,8 @@ func (sn *Snapshot) writeScripts(sw *snapshotWriter) {
 	}
 }
 
-// writeRecords writes each database's records by key. A holder is written where
-// it is met first and has its number afterwards.
+// writeRecords writes each database's records by key.
 func (sn *Snapshot) writeRecords(sw *snapshotWriter) {
-	numbers := map[Client]uint64{}
 	sw.uint(uint64(len(sn.databases)))
 	for _, keys := range sn.databases {
 		sw.uint(uint64(keys.Len()))
@@ -160,15 +161,8 @@ func (sn *Snapshot) writeRecords(sw *snapshotWriter) {
 			sw.uint(r.grant)
 			sw.uint(r.version)
 			sw.int(r.since)
-			number, met := numbers[r.holder.Client]
-			if !met {
-				number = uint64(len(numbers))
-				numbers[r.holder.Client] = number
-			}
-			sw.uint(number)
-			if !met {
-				sw.texts([]string{r.holder.Name, r.holder.Addr, r.holder.Library, r.holder.Node})
-			}
+			sw.holder(r.holder)
+			r.terms.write(sw)
 			if r.obj != nil {
 				r.obj.write(sw)
 			}
@@ -184,6 +178,22 @@ type snapshotWriter struct {
 	crc uint32
 	n   int64
 	err error
+	// holders are the numbers of those that were written.
+	holders map[Client]uint64
+}
+
+// holder writes who holds something: in full where it is met first, by its
+// number afterwards.
+func (sw *snapshotWriter) holder(h *holder) {
+	number, met := sw.holders[h.Client]
+	if !met {
+		number = uint64(len(sw.holders))
+		sw.holders[h.Client] = number
+	}
+	sw.uint(number)
+	if !met {
+		sw.texts([]string{h.Name, h.Addr, h.Library, h.Node})
+	}
 }
 
 func (sw *snapshotWriter) flush() {

@@ -24,6 +24,8 @@ type State struct {
 	databases []*database
 	deadlines *btree.BTreeG[due]
 	removed   []uint64 // by bucket: see versionOf
+	sessions  sessions
+	released  released
 	holders   map[Client]*holder
 	origins   map[string]*origin // by node
 	byID      map[uint64]*origin
@@ -52,6 +54,8 @@ func New() *State {
 	s := &State{
 		deadlines: btree.NewBTreeGOptions(dueBefore, btree.Options{NoLocks: true}),
 		removed:   make([]uint64, WatchBuckets),
+		sessions:  newSessions(),
+		released:  newReleased(),
 		holders:   map[Client]*holder{},
 		origins:   map[string]*origin{},
 		byID:      map[uint64]*origin{},
@@ -115,7 +119,8 @@ func (s *State) Wall() int64 { return s.clock.wall }
 // Tokens is the last fencing token given.
 func (s *State) Tokens() uint64 { return s.tokens }
 
-// Memory is the bytes that the records take, as the memory limit counts them.
+// Memory is the bytes that records, sessions and kept releases take, as the
+// memory limit counts them.
 func (s *State) Memory() int64 { return s.memory }
 
 // Scripts counts the scripts in the cache, and the bytes that they take there.
@@ -146,6 +151,9 @@ func (s *State) Members() []Member {
 // false if no lease runs.
 func (s *State) NextDeadline() (int64, bool) {
 	d, ok := s.deadlines.Min()
+	if x, opened := s.sessions.ends.Min(); opened && (!ok || x.deadline < d.deadline) {
+		return x.deadline, true
+	}
 	return d.deadline, ok
 }
 
@@ -160,7 +168,7 @@ func (s *State) Keys(space uint8) int {
 	return n
 }
 
-// empty says whether no keyspace holds anything.
+// empty says whether no keyspace holds anything, and no session is open.
 func (s *State) empty() bool { return len(s.holders) == 0 }
 
 // retainHolder and releaseHolder count the records that a client made, so that

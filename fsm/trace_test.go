@@ -242,6 +242,14 @@ func held(r *record) string {
 		for _, m := range o.list(0, o.len()) {
 			parts = append(parts, m.member+": "+reply.FormatDouble(m.score))
 		}
+	case *holdings:
+		o.owners.Scan(func(owner string, x *holding) bool {
+			parts = append(parts, fmt.Sprintf("%s: token %d until %v", owner, x.token, time.Duration(x.deadline)*time.Microsecond))
+			return true
+		})
+		if o.delayed > 0 {
+			parts = append(parts, fmt.Sprintf("delayed until %v", time.Duration(o.delayed)*time.Microsecond))
+		}
 	default:
 		return fmt.Sprintf("%.40q", r.str)
 	}

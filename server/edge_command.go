@@ -297,6 +297,9 @@ func movableKeys(spec *fsm.Spec, args []string) []string {
 	if spec.Has(fsm.Script) || spec.First > 0 {
 		at = 2
 	}
+	if spec.Name == "lock.acquireall" { // behind the owner and the lease
+		at = 3
+	}
 	n, err := strconv.Atoi(args[at])
 	if err != nil || n < 1 || n > len(args)-at-1 {
 		return nil

@@ -180,6 +180,8 @@ func (s *Server) Events(events []fsm.Event) {
 			s.notify(e)
 		case fsm.QuorumAsked:
 			s.quorumAsked(e)
+		case fsm.LockChanged:
+			s.lockChanged(e)
 		}
 	}
 }

@@ -117,6 +117,9 @@ func appendEvents(b []byte, p *eventsPush) []byte {
 		e := &p.events[i]
 		b = append(b, byte(e.Kind), e.Space, e.DB, e.Class)
 		b = appendString(appendString(appendString(b, e.Name), e.Key), e.Payload)
+		if e.Kind == fsm.LockChanged {
+			b = binary.AppendUvarint(appendString(appendString(b, e.Owner), e.Node), e.Token)
+		}
 	}
 	return b
 }
@@ -254,6 +257,9 @@ func decodeEvents(b []byte) (p eventsPush, err error) {
 		p.events[i] = fsm.Event{
 			Kind: fsm.EventKind(f.byte()), Space: f.byte(), DB: f.byte(), Class: f.byte(),
 			Name: f.string(), Key: f.string(), Payload: f.string(),
+		}
+		if e := &p.events[i]; e.Kind == fsm.LockChanged {
+			e.Owner, e.Node, e.Token = f.string(), f.string(), f.uint()
 		}
 	}
 	return p, f.end()

@@ -58,6 +58,9 @@ func TestGoldenFrames(t *testing.T) {
 		{Kind: fsm.Published, Space: 1, DB: 2, Key: "ch", Payload: "hi"},
 		{Kind: fsm.KeyChanged, Class: 'x', Name: "expired", Key: "k"},
 	}}
+	locks := eventsPush{prev: 3, index: 9, events: []fsm.Event{
+		{Kind: fsm.LockChanged, DB: 1, Name: "break", Key: "k", Payload: "who", Owner: "o", Token: 300, Node: "n1"},
+	}}
 	read := readRequest{id: 5, client: fsm.Client{Addr: "a"}, cmds: []fsm.Command{{DB: 1, Args: []string{"get", "k"}}}}
 	answer := readResult{id: 5, ok: true, answers: []fsm.Answer{{Value: reply.Null}}}
 	cases := []struct {
@@ -77,6 +80,9 @@ func TestGoldenFrames(t *testing.T) {
 		{"events", frameEvents, func(b []byte) []byte { return appendEvents(b, &events) },
 			"0000001e16" + "03" + "09" + "01" + "02" + "01010200" + "00" + "026368" + "026869" + "02000078" + "0765787069726564" + "016b" + "00",
 			func(b []byte) (any, error) { return decodeEvents(b) }, events},
+		{"locks", frameEvents, func(b []byte) []byte { return appendEvents(b, &locks) },
+			"0000001b16" + "03" + "09" + "00" + "01" + "05000100" + "05627265616b" + "016b" + "0377686f" + "016f" + "026e31" + "ac02",
+			func(b []byte) (any, error) { return decodeEvents(b) }, locks},
 		{"read", frameRead, func(b []byte) []byte { return appendRead(b, &read) },
 			"0000001703" + "05" + "00000000" + "01" + "0001610000" + "01" + "000100" + "00" + "02" + "03676574" + "016b",
 			func(b []byte) (any, error) { return decodeRead(b) }, &read},

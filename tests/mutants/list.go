@@ -29,8 +29,28 @@ var mutants = []mutant{
 	},
 	{
 		name: "expiry-without-bound", promise: "P8", file: "fsm/apply.go",
-		find: "for range ExpirePerEntry {", replace: "for {",
+		find: "for left := ExpirePerEntry; left > 0; {", replace: "for left := ExpirePerEntry; left > -1_000_000; {",
 		pkg: "./fsm", run: "TestExpiryIsBounded",
+	},
+	{
+		name: "release-by-anybody", promise: "P1", file: "fsm/cmd_lock_acquire.go",
+		find: "case own != nil && isString(own) && own.str == owner:\n\t\tc.remove(own)", replace: "case own != nil && isString(own):\n\t\tc.remove(own)",
+		pkg: "./fsm", run: "TestNativeLocks", flags: []string{"-rapid.nofailfile"},
+	},
+	{
+		name: "permits-uncounted", promise: "P1", file: "fsm/cmd_lock_acquire.go",
+		find: "h.permits > 0 && int64(h.len()) >= h.permits:", replace: "h.permits > 0 && int64(h.len()) > h.permits:",
+		pkg: "./fsm", run: "TestNativeLocks", flags: []string{"-rapid.nofailfile"},
+	},
+	{
+		name: "delay-ends-early", promise: "P2", file: "fsm/lock_lease.go",
+		find: "return end + d", replace: "return end + d/2",
+		pkg: "./fsm", run: "TestNativeLocks", flags: []string{"-rapid.nofailfile"},
+	},
+	{
+		name: "session-ends-early", promise: "P2", file: "fsm/apply.go",
+		find: "x.deadline <= s.clock.now && (!ok", replace: "x.deadline <= s.clock.now+5_000 && (!ok",
+		pkg: "./fsm", run: "TestNativeLocks", flags: []string{"-rapid.nofailfile"},
 	},
 	{
 		name: "snapshot-not-checked", promise: "P8", file: "fsm/restore.go",
