@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -13,8 +14,12 @@ var rust = &toolchain{
 	libraries: []library{
 		{Name: "rslock", Language: "Rust", Masters: true, Port: seatsForSeveral, Token: "`redis::cmd(\"LOCK.TOKEN\")`; with seats its argument `lock.val` too",
 			Quirks: "with the feature `tokio-comp` a guard that is dropped releases nothing: call `unlock`, which doesn't tell whether the lock was held"},
+		{Name: "redis-rs", Language: "Rust", Port: "shared", Token: "`redis::cmd(\"LOCK.TOKEN\")`", Quirks: "a driver: SET NX PX and two scripts are the user's own"},
 	},
-	snippets: []snippet{{Title: "rslock", File: "snippet/rslock.rs", run: rustSnippet}},
+	snippets: []snippet{
+		{Title: "rslock", File: "snippet/rslock.rs", run: rustSnippet},
+		{Title: "redis-rs", File: "snippet/redis.rs", run: rustSnippet},
+	},
 }
 
 func prepareRust(*testing.T) (runner, error) {
@@ -44,21 +49,22 @@ func haveCargo() error {
 	return nil
 }
 
-// rustSnippet runs the file as the snippet of a copy of the whole package, which
+// rustSnippet runs the file in its place in a copy of the whole package, which
 // shares what is built.
 func rustSnippet(_ runner, file string) *exec.Cmd {
+	name := filepath.Base(file)
 	dir := filepath.Join(filepath.Dir(file), "package")
 	target, err := compatDir("rust/target")
 	if err == nil {
 		err = os.CopyFS(dir, os.DirFS("rust"))
 	}
 	if err == nil {
-		err = os.Rename(file, filepath.Join(dir, "snippet", "rslock.rs"))
+		err = os.Rename(file, filepath.Join(dir, "snippet", name))
 	}
 	if err != nil {
 		panic(err)
 	}
-	cmd := exec.Command("cargo", "run", "--quiet", "--locked", "--offline", "--target-dir", target, "--bin", "snippet")
+	cmd := exec.Command("cargo", "run", "--quiet", "--locked", "--offline", "--target-dir", target, "--bin", "snippet-"+strings.TrimSuffix(name, ".rs"))
 	cmd.Dir = dir
 	return cmd
 }

@@ -1,30 +1,45 @@
 //! What every library must pass.
 
-use std::error::Error;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::holder::Holder;
+use crate::holder::{Failure, Holder, Library};
 use crate::probe::Probe;
 
-pub const ALL: [&str; 7] = ["acquire", "contended", "extend", "release", "foreign", "expiry", "wait"];
+pub const ALL: [&str; 7] = [
+    "acquire",
+    "contended",
+    "extend",
+    "release",
+    "foreign",
+    "expiry",
+    "wait",
+];
 
 const LEASE: Duration = Duration::from_secs(10);
 const SHORT_LEASE: Duration = Duration::from_millis(500);
 const FREE_WITHIN: Duration = Duration::from_secs(5);
 const TAKERS: usize = 12;
 
-type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
+type Outcome = Result<(), Failure>;
 
 pub struct Cases {
+    library: Library,
     addresses: Vec<String>,
     probe: Probe,
+    holders: AtomicUsize,
 }
 
 impl Cases {
-    pub fn open(addresses: &[String]) -> Result<Self, redis::RedisError> {
-        Ok(Cases { addresses: addresses.to_vec(), probe: Probe::new(addresses)? })
+    pub fn open(library: Library, addresses: &[String]) -> Result<Self, redis::RedisError> {
+        let probe = Probe::new(addresses)?;
+        Ok(Cases {
+            library,
+            addresses: addresses.to_vec(),
+            probe,
+            holders: AtomicUsize::new(0),
+        })
     }
 
     pub async fn run(&self, name: &str, key: &str) -> Outcome {
@@ -44,7 +59,10 @@ impl Cases {
     async fn acquire(&self, key: &str) -> Outcome {
         self.take(key, LEASE).await?;
         let left = self.probe.left(key).await?;
-        check(left > 0 && left as u128 <= LEASE.as_millis(), format!("the lease is {left}"))?;
+        check(
+            left > 0 && left as u128 <= LEASE.as_millis(),
+            format!("the lease is {left}"),
+        )?;
         let token = self.probe.token(key).await?;
         check(token > 0, format!("the token is {token}"))
     }
@@ -52,21 +70,25 @@ impl Cases {
     /// A held lock is refused.
     async fn contended(&self, key: &str) -> Outcome {
         self.take(key, LEASE).await?;
-        check(!self.holder(key, LEASE).try_lock().await, "taken twice")
+        check(!self.holder(key, LEASE).try_lock().await?, "taken twice")
     }
 
     /// A holder gets its whole lease again.
     async fn extend(&self, key: &str) -> Outcome {
         let mut holder = self.take(key, LEASE).await?;
         self.probe.everywhere(&["PEXPIRE", key, "1000"]).await?;
-        check(holder.extend().await, "not extended")?;
+        check(holder.extend().await?, "not extended")?;
         let left = self.probe.left(key).await?;
-        check(left as u128 >= LEASE.as_millis() / 2, format!("the lease is {left} after extending"))
+        check(
+            left as u128 >= LEASE.as_millis() / 2,
+            format!("the lease is {left} after extending"),
+        )
     }
 
     /// A released lock is free.
     async fn release(&self, key: &str) -> Outcome {
-        self.take(key, LEASE).await?.unlock().await;
+        let released = self.take(key, LEASE).await?.unlock().await?;
+        check(released != Some(false), "not released")?;
         self.take(key, LEASE).await.map(drop)
     }
 
@@ -75,8 +97,15 @@ impl Cases {
         let mut former = self.take(key, LEASE).await?;
         self.probe.everywhere(&["DEL", key]).await?;
         self.take(key, LEASE).await?;
-        former.unlock().await;
-        check(!self.holder(key, LEASE).try_lock().await, "the former holder released its successor's lock")
+        let released = former.unlock().await?;
+        check(
+            released != Some(true),
+            "the former holder was told that it released the lock",
+        )?;
+        check(
+            !self.holder(key, LEASE).try_lock().await?,
+            "the former holder released its successor's lock",
+        )
     }
 
     /// A lease that isn't renewed ends, and not before its time.
@@ -84,12 +113,18 @@ impl Cases {
         let sent = Instant::now();
         let mut former = self.take(key, SHORT_LEASE).await?;
         let mut next = self.holder(key, LEASE);
-        while !next.try_lock().await {
-            check(sent.elapsed() < FREE_WITHIN, format!("not free after {:?}", sent.elapsed()))?;
+        while !next.try_lock().await? {
+            check(
+                sent.elapsed() < FREE_WITHIN,
+                format!("not free after {:?}", sent.elapsed()),
+            )?;
         }
         let took = sent.elapsed();
-        check(took >= SHORT_LEASE * 99 / 100, format!("taken from its holder after {took:?}"))?;
-        check(!former.extend().await, "extended after it had ended")
+        check(
+            took >= SHORT_LEASE * 99 / 100,
+            format!("taken from its holder after {took:?}"),
+        )?;
+        check(!former.extend().await?, "extended after it had ended")
     }
 
     /// Tasks take turns; the resource counts who is in.
@@ -103,24 +138,32 @@ impl Cases {
                 resource.enter();
                 tokio::task::yield_now().await;
                 resource.leave();
-                holder.unlock().await;
-                Ok::<(), rslock::LockError>(())
+                let released = holder.unlock().await?;
+                check(released != Some(false), "not released")
             }));
         }
         for task in tasks {
             task.await??;
         }
         let (turns, clashes) = (resource.turns.load(SeqCst), resource.clashes.load(SeqCst));
-        check(turns == TAKERS && clashes == 0, format!("{turns} turns, {clashes} times two were in"))
+        check(
+            turns == TAKERS && clashes == 0,
+            format!("{turns} turns, {clashes} times two were in"),
+        )
     }
 
     fn holder(&self, key: &str, lease: Duration) -> Holder {
-        Holder::new(&self.addresses, key, lease)
+        self.library.holder(
+            &self.addresses,
+            key,
+            self.holders.fetch_add(1, SeqCst),
+            lease,
+        )
     }
 
-    async fn take(&self, key: &str, lease: Duration) -> Result<Holder, Box<dyn Error + Send + Sync>> {
+    async fn take(&self, key: &str, lease: Duration) -> Result<Holder, Failure> {
         let mut holder = self.holder(key, lease);
-        check(holder.try_lock().await, "not taken")?;
+        check(holder.try_lock().await?, "not taken")?;
         Ok(holder)
     }
 }
@@ -147,5 +190,9 @@ impl Resource {
 }
 
 fn check(holds: bool, otherwise: impl Into<String>) -> Outcome {
-    if holds { Ok(()) } else { Err(otherwise.into().into()) }
+    if holds {
+        Ok(())
+    } else {
+        Err(otherwise.into().into())
+    }
 }

@@ -1,34 +1,44 @@
-//! Drives rslock against the servers named; ../../README.md says what it prints.
+//! Drives a lock library against the servers named; ../../README.md says what it prints.
 
 mod cases;
 mod holder;
 mod probe;
+mod redis_holder;
+mod rslock_holder;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use cases::Cases;
+use holder::Library;
 
 const CASE_LIMIT: Duration = Duration::from_secs(60);
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [library, addresses, prefix] = args.as_slice() else {
+    let [name, addresses, prefix] = args.as_slice() else {
         return usage();
     };
-    if library != "rslock" {
+    let Some(library) = Library::named(name) else {
         return usage();
-    }
-    println!("version {}", version());
-    let addresses: Vec<String> = addresses.split(',').map(|a| format!("redis://{a}/")).collect();
-    let cases = match Cases::open(&addresses) {
-        Ok(cases) => cases,
+    };
+    println!("version {}", library.version());
+    let addresses: Vec<String> = addresses
+        .split(',')
+        .map(|a| format!("redis://{a}/"))
+        .collect();
+    match Cases::open(library, &addresses) {
+        Ok(cases) if run_all(&cases, prefix).await => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
         Err(e) => {
             eprintln!("{e}");
-            return ExitCode::FAILURE;
+            ExitCode::FAILURE
         }
-    };
+    }
+}
+
+async fn run_all(cases: &Cases, prefix: &str) -> bool {
     let mut passed = true;
     for name in cases::ALL {
         let key = format!("{prefix}:{name}");
@@ -43,23 +53,10 @@ async fn main() -> ExitCode {
             }
         }
     }
-    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    passed
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: rust rslock ADDRESS[,ADDRESS...] PREFIX");
+    eprintln!("usage: rust rslock|redis-rs ADDRESS[,ADDRESS...] PREFIX");
     ExitCode::from(2)
-}
-
-/// The versions that Cargo.lock names, which are those that were built in.
-fn version() -> String {
-    let locked = include_str!("../Cargo.lock");
-    format!("{} on redis-rs {}", locked_version(locked, "rslock"), locked_version(locked, "redis"))
-}
-
-fn locked_version<'a>(locked: &'a str, package: &str) -> &'a str {
-    locked
-        .split_once(&format!("name = \"{package}\"\nversion = \""))
-        .and_then(|(_, rest)| rest.split_once('"'))
-        .map_or("unknown", |(version, _)| version)
 }

@@ -8,7 +8,10 @@ pub struct Probe {
 
 impl Probe {
     pub fn new(addresses: &[String]) -> RedisResult<Self> {
-        let servers = addresses.iter().map(|a| Client::open(a.as_str())).collect::<RedisResult<_>>()?;
+        let servers = addresses
+            .iter()
+            .map(|a| Client::open(a.as_str()))
+            .collect::<RedisResult<_>>()?;
         Ok(Probe { servers })
     }
 
@@ -31,7 +34,11 @@ impl Probe {
                 Err(e) => result = Err(e),
             }
         }
-        if answered { Ok(()) } else { result }
+        if answered {
+            Ok(())
+        } else {
+            result
+        }
     }
 }
 
