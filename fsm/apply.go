@@ -17,7 +17,7 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 	res := Result{Index: index}
 	s.applied = index
 	s.seed, s.memoryMax = e.Seed, e.MemoryMax
-	s.events, s.faults, s.spent = nil, nil, 0
+	s.events, s.faults, s.spent, s.replied = nil, nil, 0, 0
 	if e.Kind != TermStart {
 		res.WallGap = s.clock.advance(e.Stamp, term, s.empty())
 		s.expire()

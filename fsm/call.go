@@ -156,16 +156,19 @@ func (s *State) runCommand(cmd *Command, client *Client) Answer {
 		c.most = SmallSteps
 	}
 	a := c.whole(cmd)
-	c.walked += a.Value.Size() / copyBytes
+	size := a.Value.Size()
+	c.walked += size / copyBytes
 	s.spent += int64(c.walked) + c.cost
-	if c.most < KeysStepsMax && int64(c.walked)+c.cost >= int64(c.most) {
+	noTime := c.most < KeysStepsMax && int64(c.walked)+c.cost >= int64(c.most)
+	if noTime || s.replied >= EntryRepliesMax && size > SmallReply {
 		s.undoTo(start)
 		return Answer{Value: ErrPutOff, Cost: a.Cost}
 	}
-	if a.Value.Size() > ReplyMax {
+	if size > ReplyMax {
 		s.undoTo(start)
 		return Answer{Value: errReplyTooLong, Cost: a.Cost}
 	}
+	s.replied += size
 	return a
 }
 

@@ -98,3 +98,30 @@ func TestMultiKeepsNoHugePast(t *testing.T) {
 		t.Errorf("its length is %s after a MULTI that was undone", got)
 	}
 }
+
+// TestEntryRepliesAreBounded: P8. The replies of one entry are in memory together,
+// so that many large ones take several entries; small ones of others go on.
+func TestEntryRepliesAreBounded(t *testing.T) {
+	m := newMachine(t, 0)
+	m.one([]string{"set", "large", strings.Repeat("x", 1<<20)})
+	m.number++
+	b := Batch{Origin: m.origin, Number: m.number, Acked: m.number - 1, Clients: []Client{{Name: "greedy"}, {Name: "small"}}}
+	for range 100 {
+		b.Commands = append(b.Commands, Command{Args: []string{"get", "large"}})
+	}
+	b.Commands = append(b.Commands, Command{Client: 1, Args: []string{"set", "small", "x"}})
+	answers := m.apply(&Entry{Kind: Batches, Batches: []Batch{b}}).Batches[0].Answers
+	size, done := 0, 0
+	for i := range answers {
+		size += answers[i].Value.Size()
+		if i < 100 && !PutOff(&answers[i]) {
+			done++
+		}
+	}
+	if most := EntryRepliesMax + 1<<20 + 100*SmallReply; size > most || done < EntryRepliesMax>>20 {
+		t.Errorf("%d answers of 1 MiB take %d bytes, must be at most %d", done, size, most)
+	}
+	if got := spelled(answers[100].Value); got != "OK" {
+		t.Errorf("the small command: %s", got)
+	}
+}

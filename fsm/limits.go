@@ -57,6 +57,12 @@ const (
 	EntryStepsMax = 1 << 25
 	SmallSteps    = 1 << 11
 
+	// EntryRepliesMax bounds the replies of one entry likewise, as reply.Value.Size
+	// counts them: once they are so much, a command whose reply is larger than
+	// SmallReply is put off. They are all in memory before the first is written.
+	EntryRepliesMax = 16 << 20
+	SmallReply      = 1 << 10
+
 	// ExecInstructionsMax is how many script instructions the commands of one MULTI
 	// may spend together: some 40 ms of every replica's time.
 	ExecInstructionsMax = 4_000_000

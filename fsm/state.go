@@ -38,6 +38,7 @@ type State struct {
 	events    []Event
 	faults    []string
 	spent     int64 // steps and instructions of its commands so far
+	replied   int   // bytes of their replies so far
 	seed      uint64
 	memoryMax uint64
 	engine    *script.Engine

@@ -66,6 +66,7 @@ var gauges = []plainMetric{
 	{"redfence_connections_max", "How many client connections there may be.", asFloat(func(r *reading) int { return r.server.settings.maxClients() })},
 	{"redfence_listeners", "Connections that listen to channels.", asFloat(func(r *reading) int { return len(r.server.hub.audience()) })},
 	{"redfence_output_held_bytes", "Messages that wait for clients to read them.", asFloat(func(r *reading) int64 { return r.server.outputHeld.Load() })},
+	{"redfence_replies_held_bytes", "Replies that are made and not yet written; --reply-memory bounds them.", asFloat(func(r *reading) int64 { return r.server.backend.Replies().Used() })},
 	{"redfence_input_held_bytes", "What clients make the node keep: unfinished commands, transactions, watched keys, channels.", asFloat(func(r *reading) int64 { return r.server.inputHeld.Load() })},
 }
 

@@ -52,7 +52,7 @@ func (c *session) one(req *request) {
 		return
 	}
 	start := time.Now()
-	v := handlers[spec.Name](c, args)
+	v := c.atEdge(spec, args)
 	took := time.Since(start)
 	if spec.Name != "exec" { // its run counts itself
 		c.server.stats.of(spec).ran(took)

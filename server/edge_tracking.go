@@ -32,6 +32,9 @@ func clientTracking(c *session, args []string) reply.Value {
 	case c.track != nil && (c.track.optIn && mode.optOut || c.track.optOut && mode.optIn):
 		return reply.Err("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode.")
 	}
+	if refusal := c.joinPrefixes(&mode); refusal.IsError() {
+		return refusal
+	}
 	c.settle()
 	first := c.track == nil
 	c.track, c.caching = &mode, ""
@@ -74,8 +77,6 @@ func trackModeOf(args []string) (mode trackMode, refusal reply.Value) {
 		return mode, reply.Err("ERR OPTIN and OPTOUT are not compatible with BCAST")
 	case mode.optIn && mode.optOut:
 		return mode, reply.Err("ERR You can't specify both OPTIN mode and OPTOUT mode")
-	case len(mode.prefixes) > TrackedPrefixesMax:
-		return mode, reply.Err("ERR too many prefixes")
 	}
 	return mode, reply.Value{}
 }

@@ -52,6 +52,7 @@ var (
 	// What follows means for certain that nothing was executed: drivers may ask again.
 	errNoLeader = reply.Err("CLUSTERDOWN no leader: not executed")
 	errTooBusy  = reply.Err("TRYAGAIN too many commands wait: not executed")
+	errNoRoom   = reply.Err("TRYAGAIN replies wait for clients to read them: not executed")
 	errTooLarge = reply.Err("ERR the command is too large for the log: not executed")
 	errClosed   = reply.Err("CLUSTERDOWN this node is closing: not executed")
 )
@@ -64,6 +65,8 @@ func answerFor(err error) reply.Value {
 		return errNoLeader
 	case errors.Is(err, replica.ErrTooBusy):
 		return errTooBusy
+	case errors.Is(err, replica.ErrRepliesFull):
+		return errNoRoom
 	case errors.Is(err, replica.ErrTooLarge):
 		return errTooLarge
 	case errors.Is(err, replica.ErrClosed), errors.Is(err, context.Canceled):

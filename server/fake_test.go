@@ -28,6 +28,7 @@ type fake struct {
 	fail    atomic.Pointer[error]
 	status  replica.Status
 	stats   replica.Stats
+	replies *replica.Budget
 	hang    chan struct{} // if not nil, Ready waits for it
 	// before, if not nil, is called before each Do, without the lock.
 	before func(cmds []fsm.Command)
@@ -37,7 +38,7 @@ var _ Backend = (*fake)(nil)
 
 func newFake(t testing.TB) *fake {
 	t.Helper()
-	f := &fake{state: fsm.New(), start: time.Now()}
+	f := &fake{state: fsm.New(), start: time.Now(), replies: replica.NewBudget(replica.RepliesMax)}
 	f.state.SetMembership(fsm.Membership{Index: 1, Voters: []string{"n1"}})
 	f.apply(t, &fsm.Entry{Kind: fsm.Birth, Birth: fsm.BirthRecord{Cluster: "c", Seats: 3}})
 	f.apply(t, &fsm.Entry{Kind: fsm.TermStart})
@@ -96,6 +97,17 @@ func (f *fake) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([
 	}
 	return res.Batches[0].Answers, nil
 }
+
+// DoSome answers all, whatever it takes.
+func (f *fake) DoSome(ctx context.Context, client fsm.Client, cmds []fsm.Command, share *replica.Share) ([]fsm.Answer, error) {
+	answers, err := f.Do(ctx, client, cmds)
+	for i := range answers {
+		share.Force(replica.Footprint(&answers[i].Value))
+	}
+	return answers, err
+}
+
+func (f *fake) Replies() *replica.Budget { return f.replies }
 
 func (f *fake) Status() replica.Status {
 	f.mu.Lock()

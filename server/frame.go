@@ -34,6 +34,7 @@ func (e protocolError) Error() string { return "Protocol error: " + string(e) }
 // frame is one command as the framer found it.
 type frame struct {
 	length  int    // its bytes
+	args    int    // how many arguments it has, 0 if it is inline
 	inline  bool   // typed by hand
 	empty   bool   // *0 or *-1, which nobody answers
 	refusal string // the error that answers it, if it was read past
@@ -68,7 +69,7 @@ func (f *framer) next(buf []byte) (fr frame, done bool, err error) {
 		}
 		f.left--
 	}
-	fr = frame{length: f.pos, refusal: f.refusal, empty: f.count == 0}
+	fr = frame{length: f.pos, args: f.count, refusal: f.refusal, empty: f.count == 0}
 	f.reset()
 	return fr, true, nil
 }
@@ -83,6 +84,9 @@ func (f *framer) dropped() int {
 	f.pos = 0
 	return n
 }
+
+// whole is how many bytes the present argument ends at, as far as it was announced.
+func (f *framer) whole() int { return f.pos + f.need }
 
 func (f *framer) reset() { *f = framer{authenticated: f.authenticated} }
 

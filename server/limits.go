@@ -10,7 +10,7 @@ import (
 // machine's limits are in fsm/limits.go.
 const (
 	// WalksMax is how many commands that visit the whole keyspace (KEYS, SCAN) a
-	// node has under way at once, until their answers are written.
+	// node has under way at once.
 	WalksMax = 2
 	// WalkWait is how long such a command waits for its turn.
 	WalkWait = 5 * time.Second
@@ -36,9 +36,11 @@ const (
 	ReadBufferMin  = 4 << 10
 	ReadBufferKept = 64 << 10
 	// InputBytesMax bounds what all connections of a node together hold: input
-	// beyond ReadBufferKept, and what HeldMax counts. Unfinished commands of many
-	// clients can't take the memory.
-	InputBytesMax = 1 << 30
+	// beyond ReadBufferKept, until it is executed, and what HeldMax counts. Unfinished
+	// commands of many clients can't take the memory.
+	InputBytesMax = 128 << 20
+	// RequestsMax is how many commands of a pipeline are taken apart at once.
+	RequestsMax = 512
 
 	// RunBytesMax is where a pipeline is cut: what one batch gathers.
 	RunBytesMax = fsm.BatchBytes
@@ -53,8 +55,17 @@ const (
 	argBytes   = 24
 	entryBytes = 128
 
+	// What replies take from when they are made until they are written is bounded by
+	// the node's budget (replica.Config.ReplyMemory, replica.RepliesMax by default).
+	// EdgeRepliesMax is what a pipeline gathers of the edge's own before it is sent,
+	// EdgeExecMax what a MULTI does, and LongAnswersMax how many of the edge's long
+	// ones are made at once.
+	EdgeRepliesMax = 32 << 10
+	EdgeExecMax    = 4 << 20
+	LongAnswersMax = 1
+
 	// WriteChunk is how much of the replies is gathered for one write.
-	WriteChunk = 256 << 10
+	WriteChunk = 32 << 10
 	// WriteBufferKept is the most that an idle connection keeps for the next replies.
 	WriteBufferKept = 16 << 10
 	// UnreadMax and UnreadSoftMax bound what waits for a client that doesn't
@@ -64,9 +75,11 @@ const (
 	UnreadSoftMax  = 8 << 20
 	UnreadSoftTime = time.Minute
 	// UnreadTotalMax bounds what waits for all clients of the node together.
-	UnreadTotalMax = 1 << 30
-	// WriteTimeout is how long a write may make no progress.
-	WriteTimeout = time.Minute
+	UnreadTotalMax = 256 << 20
+	// WriteTimeout is how long a write may make no progress, and PressedTimeout
+	// how long while other replies wait for room.
+	WriteTimeout   = time.Minute
+	PressedTimeout = 5 * time.Second
 
 	// KeepAlive is how long a silent TCP connection is trusted before it is probed.
 	KeepAlive = time.Minute
@@ -91,13 +104,15 @@ const (
 	// CursorBytesMax bounds what its places take.
 	CursorBytesMax = 64 << 20
 	// TrackedKeysMax bounds the keys that are remembered for caches of clients,
-	// TrackedHeldMax what waits behind one reply.
-	TrackedKeysMax = 1_000_000
-	TrackedHeldMax = 1_000
-	// TrackedBytesMax bounds what those keys take.
+	// TrackedHeldMax and TrackedHeldBytesMax what waits behind one reply.
+	TrackedKeysMax      = 1_000_000
+	TrackedHeldMax      = 1_000
+	TrackedHeldBytesMax = 64 << 10
+	// TrackedBytesMax bounds what those keys take, with who has them.
 	TrackedBytesMax = 256 << 20
-	// TrackedPrefixesMax bounds the prefixes of one connection.
-	TrackedPrefixesMax = 128
+	// TrackedPrefixesMax and TrackedPrefixBytesMax bound the prefixes of one connection.
+	TrackedPrefixesMax    = 128
+	TrackedPrefixBytesMax = 16 << 10
 	// SlowLogMax bounds the slow log's entries, SlowLogArgsMax and
 	// SlowLogArgMax what one of them shows of a command.
 	SlowLogMax     = 128

@@ -25,7 +25,8 @@ type link struct {
 	wide  bool // the last read filled the buffer: the next one should be larger
 
 	shared  *atomic.Int64 // bytes that all links hold beyond what an idle one keeps
-	charged int64
+	charged int64         // of them, for buf
+	lent    int64         // of them, for the requests that were given out last
 	input   *atomic.Int64 // bytes read by all links
 
 	idle   func() time.Duration // how long a read may wait, 0 for ever
@@ -47,6 +48,7 @@ type span struct {
 // next depend on it. An error ends the connection; a protocolError is to be
 // told to the client.
 func (l *link) next(reqs []request) ([]request, error) {
+	l.lend(0)
 	for {
 		if l.fault != nil {
 			return nil, l.fault
@@ -62,10 +64,13 @@ func (l *link) next(reqs []request) ([]request, error) {
 	}
 }
 
-// collect frames what the buffer holds.
+// collect frames what the buffer holds, as much as is executed together.
 func (l *link) collect() {
 	l.found = l.found[:0]
-	for l.start < l.end && l.fault == nil {
+	for begin := l.start; l.start < l.end && l.fault == nil; {
+		if len(l.found) >= RequestsMax || l.start-begin > ReadBufferKept {
+			return
+		}
 		fr, done, err := l.frame.next(l.buf[l.start:l.end])
 		l.start += l.frame.dropped()
 		l.fault = err
@@ -86,13 +91,15 @@ func (l *link) parse(reqs []request) ([]request, error) {
 		return reqs, l.fault
 	}
 	base := l.found[0].from
-	raw := bytes.Clone(l.buf[base:l.found[len(l.found)-1].to])
+	raw := l.own(l.buf[base:l.found[len(l.found)-1].to])
+	args := 0
 	for i := range l.found {
 		f := &l.found[i]
 		if f.empty {
 			continue
 		}
 		req := request{refusal: f.refusal}
+		args += f.args
 		text := raw[f.from-base : f.to-base]
 		ok := true
 		switch {
@@ -113,12 +120,33 @@ func (l *link) parse(reqs []request) ([]request, error) {
 		}
 		reqs = append(reqs, req)
 	}
+	if args > RequestsMax {
+		l.lend(l.lent + int64(args*argBytes))
+	}
 	// An idle connection must not keep its last commands alive.
 	clear(l.parsed[:cap(l.parsed)])
 	if cap(l.parsed) > 1024 {
 		l.parsed = nil
 	}
 	return reqs, l.fault
+}
+
+// own makes bytes of the buffer the requests' own. A large buffer that holds
+// nothing else is given away whole, so that a large value isn't there twice.
+func (l *link) own(b []byte) []byte {
+	if l.start == l.end && len(l.buf) > ReadBufferKept {
+		l.lent, l.charged = l.charged, 0
+		l.buf, l.start, l.end = nil, 0, 0
+		return b
+	}
+	l.lend(int64(max(0, len(b)-ReadBufferKept)))
+	return bytes.Clone(b)
+}
+
+// lend changes what is counted for the requests that were given out.
+func (l *link) lend(size int64) {
+	l.shared.Add(size - l.lent)
+	l.lent = size
 }
 
 // fill reads once, after making room.
@@ -171,6 +199,9 @@ func (l *link) room() error {
 		return nil
 	}
 	size := max(ReadBufferMin, len(l.buf)*2)
+	if whole := l.frame.whole() + ReadBufferMin; whole > len(l.buf) {
+		size = min(size, whole) // a value takes no more than it is long
+	}
 	if size > ReadBufferKept && l.shared.Load()+int64(size-len(l.buf)) > InputBytesMax {
 		return protocolError("too many unfinished commands on this server")
 	}
@@ -191,6 +222,7 @@ func (l *link) resize(size int) {
 
 // close gives back what the link holds.
 func (l *link) close() {
+	l.lend(0)
 	l.shared.Add(-l.charged)
 	l.charged, l.buf, l.start, l.end = 0, nil, 0, 0
 }

@@ -26,13 +26,14 @@ type outbox struct {
 	err     error
 	softAt  time.Time // since when pending is above UnreadSoftMax
 
-	conn   net.Conn
-	output *atomic.Int64 // bytes written by all connections
-	held   *atomic.Int64 // bytes that all outboxes hold
+	conn    net.Conn
+	output  *atomic.Int64 // bytes written by all connections
+	held    *atomic.Int64 // bytes that all outboxes hold
+	pressed func() bool   // others wait for room for their replies
 }
 
 func newOutbox(conn net.Conn, output, held *atomic.Int64) *outbox {
-	o := &outbox{conn: conn, output: output, held: held}
+	o := &outbox{conn: conn, output: output, held: held, pressed: func() bool { return false }}
 	o.changed.L = &o.mu
 	return o
 }
@@ -127,7 +128,7 @@ func (o *outbox) write(b []byte) {
 	}
 	o.writing = true
 	o.mu.Unlock()
-	err := writeAll(o.conn, b)
+	err := o.writeAll(b)
 	o.output.Add(int64(len(b)))
 	o.mu.Lock()
 	o.writing = false
@@ -170,15 +171,21 @@ func (o *outbox) close() {
 	o.fail(net.ErrClosed)
 }
 
-// writeAll writes b; a client that reads slowly has WriteTimeout for every step.
-func writeAll(conn net.Conn, b []byte) error {
+// writeAll writes b. A client that reads slowly has WriteTimeout for every step,
+// and PressedTimeout while what it doesn't read keeps others from being answered.
+func (o *outbox) writeAll(b []byte) error {
+	stuck := time.Now()
 	for {
-		conn.SetWriteDeadline(time.Now().Add(WriteTimeout))
-		n, err := conn.Write(b)
+		o.conn.SetWriteDeadline(time.Now().Add(PressedTimeout))
+		n, err := o.conn.Write(b)
 		if err == nil {
 			return nil
 		}
-		if n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		now := time.Now()
+		if n > 0 {
+			stuck = now
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) || now.Sub(stuck) >= WriteTimeout || n == 0 && o.pressed() {
 			return err
 		}
 		b = b[n:]

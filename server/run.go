@@ -5,6 +5,7 @@ import (
 
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
+	"github.com/redfence/redfence/server/replica"
 )
 
 // run gathers the commands of a pipeline that go to the machine together, and
@@ -13,7 +14,9 @@ type run struct {
 	read  time.Duration // when the commands were read, on the server's own clock
 	cmds  []fsm.Command
 	size  int
+	edge  int64 // what the edge's replies in slots take
 	slots []slot
+	walks func() // ends the turn of a command that visits the whole keyspace
 }
 
 // slot is the place of one reply.
@@ -33,11 +36,15 @@ func (c *session) answer(v reply.Value) {
 	}
 	if len(c.run.slots) > 0 {
 		c.run.slots = append(c.run.slots, slot{value: v, silent: silent})
+		if c.run.edge += replica.Footprint(&v); c.run.edge > EdgeRepliesMax {
+			c.settle()
+		}
 		return
 	}
 	if !silent {
 		c.w.value(v)
 	}
+	c.release()
 }
 
 // submit adds a command of the machine to the run.
@@ -68,7 +75,9 @@ func (c *session) add(spec *fsm.Spec, cmd fsm.Command, after func(fsm.Answer) re
 			c.answer(errTooBusy)
 			return
 		}
-		defer c.settleWalk()
+		// It is answered alone, since making the answer holds up what others wait for.
+		c.run.walks = func() { <-c.server.walks }
+		defer c.settle()
 	}
 	c.run.slots = append(c.run.slots, slot{cmd: len(c.run.cmds), spec: spec, after: after, silent: c.quiet || c.skipping})
 	c.run.cmds = append(c.run.cmds, cmd)
@@ -76,24 +85,55 @@ func (c *session) add(spec *fsm.Spec, cmd fsm.Command, after func(fsm.Answer) re
 }
 
 // settle sends the run to the machine, waits for its answers and writes all
-// replies that wait for their turn.
+// replies that wait for their turn: what there is room for, then the rest.
 func (c *session) settle() {
 	r := &c.run
 	if len(r.slots) == 0 || c.inExec {
 		return
 	}
-	start := time.Now()
-	answers, err := c.server.backend.Do(c.server.ctx, c.client, r.cmds)
-	took := time.Since(start)
-	if err == nil && len(answers) != len(r.cmds) {
-		c.server.log.Error("the backend answered another number of commands", "asked", len(r.cmds), "answered", len(answers))
-		answers = nil
+	c.release()
+	failed := false
+	for cmds, slots := r.cmds, r.slots; len(slots) > 0; {
+		start := time.Now()
+		answers, err := c.server.backend.DoSome(c.server.ctx, c.client, cmds, c.replies)
+		took := time.Since(start)
+		if err == nil && (len(answers) == 0 && len(cmds) > 0 || len(answers) > len(cmds)) {
+			c.server.log.Error("the backend answered another number of commands", "asked", len(cmds), "answered", len(answers))
+			answers = nil
+		}
+		done := cmds[:len(answers)]
+		if len(answers) == 0 {
+			failed, answers, done = true, nil, cmds
+		}
+		if r.walks != nil {
+			r.walks()
+			r.walks = nil
+		}
+		slots = c.writeSlots(slots, len(cmds)-len(done), answers, err, took)
+		cmds = cmds[len(done):]
+		if len(done) > 0 {
+			c.server.slow.note(c, done[0].Args, took)
+		}
+		c.server.latency.note(c.server.settings.latencyMillis.Load(), done, took, start)
+		c.server.metrics.observe(took, len(done))
+		c.release()
 	}
-	waited := c.server.elapsed() - r.read
-	for i := range r.slots {
-		s := &r.slots[i]
+	c.clearRun(failed)
+}
+
+// writeSlots writes replies up to the first of the left commands that have no
+// answer yet, and says which places are still to be filled.
+func (c *session) writeSlots(slots []slot, left int, answers []fsm.Answer, err error, took time.Duration) []slot {
+	waited := c.server.elapsed() - c.run.read
+	until := len(c.run.cmds) - left
+	for i := range slots {
+		s := &slots[i]
 		if s.spec != nil {
+			if s.cmd >= until {
+				return slots[i:]
+			}
 			s.value = c.outcome(s, answers, err, waited)
+			answers = answers[min(1, len(answers)):]
 			stat := c.server.stats.of(s.spec)
 			stat.ran(took)
 			if s.value.IsError() {
@@ -104,17 +144,21 @@ func (c *session) settle() {
 		if !s.silent {
 			c.w.value(s.value)
 		}
-		s.value = reply.Value{}
-		if c.w.large() && c.w.flush() != nil {
+		s.value, s.after = reply.Value{}, nil
+		if c.w.large() && c.w.spill() != nil {
 			c.closing = true
 		}
 	}
-	if len(r.cmds) > 0 {
-		c.server.slow.note(c, r.cmds[0].Args, took)
+	return nil
+}
+
+// release writes what is spelled if it counts as replies that wait, and lets go of
+// their room. Only then may the next be made: who waits for room must hold none.
+func (c *session) release() {
+	if c.replies.Counted() && c.w.flush() != nil {
+		c.closing = true
 	}
-	c.server.latency.note(c.server.settings.latencyMillis.Load(), r.cmds, took, start)
-	c.server.metrics.observe(took, len(r.cmds))
-	c.clearRun(err != nil)
+	c.replies.Release()
 }
 
 // startWalk waits for its turn to visit the whole keyspace, and says whether it came.
@@ -130,23 +174,12 @@ func (s *Server) startWalk() bool {
 	return false
 }
 
-// settleWalk settles a run of one command that visits the whole keyspace. Its
-// answer is written before the next begins: it is large, and making it holds up
-// what others wait for.
-func (c *session) settleWalk() {
-	defer func() { <-c.server.walks }()
-	c.settle()
-	if c.w.flush() != nil {
-		c.closing = true
-	}
-}
-
 // clearRun makes the run empty and lets go of what it held. After a failure the
 // backend may still hold the commands: they are not used again.
 func (c *session) clearRun(failed bool) {
 	r := &c.run
 	clear(r.slots)
-	r.slots, r.size = r.slots[:0], 0
+	r.slots, r.size, r.edge = r.slots[:0], 0, 0
 	if failed || cap(r.cmds) > 1024 {
 		r.slots, r.cmds = nil, nil
 		return
@@ -160,10 +193,10 @@ func (c *session) outcome(s *slot, answers []fsm.Answer, err error, waited time.
 	if err != nil {
 		return answerFor(err)
 	}
-	if s.cmd >= len(answers) {
+	if len(answers) == 0 {
 		return errInternal
 	}
-	got := answers[s.cmd]
+	got := answers[0]
 	if got.Grant > 0 && waited.Microseconds() >= got.Grant {
 		c.server.stats.lateGrants.Add(1)
 		return errLeaseEnded

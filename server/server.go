@@ -21,6 +21,12 @@ type Backend interface {
 	// of package replica's sentinels or, if nothing was executed, ctx's, and
 	// concerns all of cmds.
 	Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error)
+	// DoSome is Do for answers of any size: it answers the first of cmds, at least
+	// one, as many as the budget of replies has room for. The share is empty before,
+	// and holds the answers until they are written.
+	DoSome(ctx context.Context, client fsm.Client, cmds []fsm.Command, share *replica.Share) ([]fsm.Answer, error)
+	// Replies is the budget of replies.
+	Replies() *replica.Budget
 	// Status tells what the node knows, without asking anybody.
 	Status() replica.Status
 	// Ready is nil if the node can serve within a second.
@@ -92,6 +98,7 @@ type Server struct {
 	keyEvents   keyEventsSwitch
 	misdirected misdirected
 	walks       chan struct{} // holds one for each command that visits the whole keyspace
+	making      chan struct{} // holds one for each long answer of the edge that is being made
 	cursors     cursors
 	slow        slowLog
 	latency     latencyMonitor
@@ -107,7 +114,7 @@ func New(backend Backend, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		sessions: map[int64]*session{}, listeners: map[net.Listener]uint8{},
-		walks: make(chan struct{}, WalksMax), cfg: cfg, log: cfg.Log, backend: backend, elapsed: cfg.Elapsed,
+		walks: make(chan struct{}, WalksMax), making: make(chan struct{}, LongAnswersMax), cfg: cfg, log: cfg.Log, backend: backend, elapsed: cfg.Elapsed,
 		started: time.Now(), httpPlaces: make(chan struct{}, HTTPConnectionsMax),
 	}
 	if s.log == nil {

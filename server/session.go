@@ -13,6 +13,7 @@ import (
 
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/redlockcompat"
+	"github.com/redfence/redfence/server/replica"
 )
 
 // session is one client's connection. Its own goroutine (serve) reads, executes
@@ -49,7 +50,8 @@ type session struct {
 	tx            transaction
 	subs          subscriptions
 	run           run
-	client        fsm.Client // how the machine sees the connection
+	replies       *replica.Share // what the replies at hand take, until they are written
+	client        fsm.Client     // how the machine sees the connection
 	w             writer
 }
 
@@ -73,8 +75,9 @@ func newSession(s *Server, conn net.Conn, space uint8) *session {
 	c := &session{
 		server: s, id: s.lastID.Add(1), space: space, since: now,
 		addr: addressOf(conn.RemoteAddr(), conn.LocalAddr()), local: addressOf(conn.LocalAddr(), conn.LocalAddr()),
-		out: newOutbox(conn, &s.stats.outputBytes, &s.outputHeld),
+		out: newOutbox(conn, &s.stats.outputBytes, &s.outputHeld), replies: s.backend.Replies().Share(),
 	}
+	c.out.pressed = s.backend.Replies().Full
 	c.link = link{
 		conn: conn, shared: &s.inputHeld, input: &s.stats.inputBytes,
 		idle: c.idleTime, stop: s.closing.Load,
@@ -192,6 +195,10 @@ func (c *session) end() {
 	c.stopTracking()
 	c.out.close()
 	c.link.close()
+	c.replies.Release()
+	if c.run.walks != nil {
+		c.run.walks()
+	}
 	c.letGo(c.held)
 	c.server.forget(c)
 }

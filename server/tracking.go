@@ -24,7 +24,7 @@ type trackers struct {
 	mu    sync.Mutex
 	all   map[*session]*tracked
 	keys  map[string]map[*session]bool
-	bytes int          // of keys
+	bytes int          // what keys take, and that connections have them
 	count atomic.Int64 // of all, for a quick look
 }
 
@@ -34,6 +34,7 @@ type tracked struct {
 	keys    map[string]bool
 	holding bool          // a reply is due
 	held    []reply.Value // what waits behind it
+	bytes   int           // of held
 }
 
 // trackMode is what CLIENT TRACKING ON asked for.
@@ -80,6 +81,7 @@ func (t *trackers) turnOff(c *session) bool {
 // drop forgets that c has key. The lock is held.
 func (t *trackers) drop(key string, c *session) {
 	delete(t.keys[key], c)
+	t.bytes -= entryBytes
 	if len(t.keys[key]) == 0 {
 		t.forget(key)
 	}
@@ -87,8 +89,8 @@ func (t *trackers) drop(key string, c *session) {
 
 // forget drops a key. The lock is held.
 func (t *trackers) forget(key string) {
-	if _, known := t.keys[key]; known {
-		t.bytes -= len(key)
+	if who, known := t.keys[key]; known {
+		t.bytes -= entryBytes*(1+len(who)) + len(key)
 		delete(t.keys, key)
 	}
 }
@@ -114,9 +116,10 @@ func (t *trackers) remember(c *session, keys []string) {
 		own.keys[key] = true
 		if t.keys[key] == nil {
 			t.keys[key] = map[*session]bool{}
-			t.bytes += len(key)
+			t.bytes += entryBytes + len(key)
 		}
 		t.keys[key][c] = true
+		t.bytes += entryBytes
 	}
 }
 
@@ -132,7 +135,7 @@ func (t *trackers) release(c *session) {
 	for _, v := range own.held {
 		c.out.push(spell(3, v))
 	}
-	own.held = nil
+	own.held, own.bytes = nil, 0
 }
 
 // hold makes what is to be told to c wait until release, and says whether c has
@@ -236,11 +239,12 @@ func (own *tracked) push(c *session, v reply.Value) {
 	switch {
 	case !own.holding:
 		c.out.push(spell(3, v))
-	case len(own.held) >= TrackedHeldMax:
+	case len(own.held) >= TrackedHeldMax || own.bytes > TrackedHeldBytesMax:
 		// Everything is the shorter message.
-		own.held = append(own.held[:0], invalidateAll)
+		own.held, own.bytes = []reply.Value{invalidateAll}, 0
 	default:
 		own.held = append(own.held, v)
+		own.bytes += v.Size()
 	}
 }
 

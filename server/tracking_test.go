@@ -187,3 +187,25 @@ func TestTrackingTellsOwnChanges(t *testing.T) {
 		p.c.Close()
 	}
 }
+
+// Overlapping prefixes of a broadcast are refused, and further ones join those that
+// are there, in the words of Redis 7.0.
+func TestTrackingPrefixes(t *testing.T) {
+	ts := serveFake(t, Config{})
+	p := dial(t, ts.addr)
+	p.do("HELLO 3")
+	overlaps := func(prefix, which, other string) string {
+		return "-ERR Prefix '" + prefix + "' overlaps with " + which + " prefix '" + other + "'. Prefixes for a single client must not overlap.\r\n"
+	}
+	p.want("CLIENT TRACKING ON BCAST PREFIX foo PREFIX foobar", overlaps("foo", "another provided", "foobar"))
+	p.want("CLIENT TRACKING ON BCAST PREFIX d PREFIX d", overlaps("d", "another provided", "d"))
+	p.want("CLIENT TRACKING ON BCAST PREFIX b PREFIX a", "+OK\r\n")
+	p.want("CLIENT TRACKING ON BCAST PREFIX ab", overlaps("ab", "an existing", "a"))
+	p.want("CLIENT TRACKING ON BCAST PREFIX a", overlaps("a", "an existing", "a"))
+	p.want("CLIENT TRACKING ON BCAST PREFIX c", "+OK\r\n")
+	info := "%3\r\n$5\r\nflags\r\n~2\r\n$2\r\non\r\n$5\r\nbcast\r\n$8\r\nredirect\r\n:0\r\n$8\r\nprefixes\r\n"
+	p.want("CLIENT TRACKINGINFO", info+"*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n")
+	p.want("CLIENT TRACKING ON BCAST", "+OK\r\n")
+	p.want("CLIENT TRACKINGINFO", info+"*4\r\n$0\r\n\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n")
+	p.want("CLIENT TRACKING ON BCAST PREFIX q", overlaps("q", "an existing", ""))
+}

@@ -203,7 +203,7 @@ func (c *session) mergeExec(queue []queued, refusals map[int]reply.Value, fromMa
 	values := make([]reply.Value, 0, len(queue))
 	c.inExec = true
 	defer func() { c.inExec = false }()
-	proto, plain := c.w.proto, 0
+	proto, plain, held := c.w.proto, 0, int64(0)
 	for i := range queue {
 		q := &queue[i]
 		c.server.stats.of(q.spec).calls.Add(1)
@@ -211,7 +211,7 @@ func (c *session) mergeExec(queue []queued, refusals map[int]reply.Value, fromMa
 		switch {
 		case refused:
 		case q.spec.Where != fsm.Machine:
-			v = handlers[q.spec.Name](c, q.args)
+			v = c.atEdgeInExec(q.spec, q.args, &held)
 			if c.w.proto != proto {
 				for ; plain < len(values); plain++ {
 					values[plain] = reply.Value{Kind: spelled, Str: string(spell(proto, values[plain]))}

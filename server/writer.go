@@ -28,12 +28,21 @@ type writer struct {
 	err   error
 }
 
-// flush writes what was gathered.
+// flush writes what was gathered, and keeps no more than an idle connection does.
 func (w *writer) flush() error {
+	err := w.spill()
+	if cap(w.buf) > WriteBufferKept {
+		w.buf = nil
+	}
+	return err
+}
+
+// spill writes what was gathered, in the middle of more.
+func (w *writer) spill() error {
 	if w.err == nil && len(w.buf) > 0 && w.send != nil {
 		w.err = w.send(w.buf)
 	}
-	if cap(w.buf) > WriteBufferKept {
+	if cap(w.buf) > 2*WriteChunk {
 		w.buf = nil
 	}
 	w.buf = w.buf[:0]
@@ -48,8 +57,8 @@ func (w *writer) raw(b []byte) { w.buf = append(w.buf, b...) }
 
 // value spells v.
 func (w *writer) value(v reply.Value) {
-	if len(w.buf) >= WriteChunk && w.send != nil {
-		w.flush()
+	if w.large() {
+		w.spill()
 	}
 	switch v.Kind {
 	case reply.Status:
@@ -59,7 +68,7 @@ func (w *writer) value(v reply.Value) {
 	case reply.Int:
 		w.buf = appendInt(w.buf, v.Int)
 	case reply.Bulk:
-		w.buf = appendBulk(w.buf, v.Str)
+		w.bulk(v.Str)
 	case reply.Array:
 		w.elements('*', len(v.Elems), v.Elems)
 	case spelled:
@@ -71,6 +80,23 @@ func (w *writer) value(v reply.Value) {
 	default:
 		w.special(v)
 	}
+}
+
+// bulk spells a text, a long one in pieces.
+func (w *writer) bulk(text string) {
+	if len(text) < WriteChunk || w.send == nil {
+		w.buf = appendBulk(w.buf, text)
+		return
+	}
+	w.header('$', len(text))
+	for len(text) > 0 {
+		n := min(len(text), max(0, WriteChunk-len(w.buf)))
+		w.buf, text = append(w.buf, text[:n]...), text[n:]
+		if w.large() {
+			w.spill()
+		}
+	}
+	w.buf = append(w.buf, "\r\n"...)
 }
 
 // special spells what RESP2 and RESP3 spell differently.
@@ -124,7 +150,7 @@ func (w *writer) special2(v reply.Value) {
 	case reply.Bool:
 		w.buf = appendInt(w.buf, v.Int)
 	case reply.BigNumber, reply.Verbatim:
-		w.buf = appendBulk(w.buf, v.Str)
+		w.bulk(v.Str)
 	default:
 		w.value(errInternal)
 	}

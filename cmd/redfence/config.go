@@ -43,6 +43,7 @@ type config struct {
 	MaxClients   int           // connections of clients
 	Timeout      time.Duration // a connection that is idle for so long is closed; 0 never
 	MaxMemory    byteSize      // of the records, 0 is no limit
+	ReplyMemory  byteSize      // of replies that are not written yet
 	KeyEvents    string        // as Redis's notify-keyspace-events
 
 	LogFormat string // text or json
@@ -68,6 +69,7 @@ func defaultConfig() config {
 		SnapshotBytes: 64 << 20,
 		NoLeaderWait:  3 * time.Second,
 		MaxClients:    10_000,
+		ReplyMemory:   256 << 20,
 		LogFormat:     "text",
 		LogLevel:      "info",
 	}
@@ -93,6 +95,7 @@ func (c *config) bind(fs *pflag.FlagSet) {
 	fs.IntVar(&c.MaxClients, "maxclients", c.MaxClients, "client connections at a time; 1 to 1000000")
 	fs.DurationVar(&c.Timeout, "timeout", c.Timeout, "closes a connection that is idle for so long; 0 for never, else at least 1s")
 	fs.Var(&c.MaxMemory, "maxmemory", "bytes of records above which writes are refused with OOM; 0 for no limit, else at least 1mb")
+	fs.Var(&c.ReplyMemory, "reply-memory", "bytes of replies that wait for clients to read them, above which large reads wait; at least 16mb")
 	fs.StringVar(&c.KeyEvents, "notify-keyspace-events", c.KeyEvents, "keyspace events that this node publishes, with Redis's letters; empty for none")
 	fs.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json, on standard error")
 	fs.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
@@ -207,6 +210,8 @@ func (c *config) checkLimits() error {
 		return fmt.Errorf("--timeout %s: want 0 for never, or at least 1s", c.Timeout)
 	case c.MaxMemory != 0 && c.MaxMemory < 1<<20:
 		return fmt.Errorf("--maxmemory %s: want 0 for no limit, or at least 1mb", c.MaxMemory.String())
+	case c.ReplyMemory < 16<<20:
+		return fmt.Errorf("--reply-memory %s: at least 16mb", c.ReplyMemory.String())
 	}
 	return nil
 }

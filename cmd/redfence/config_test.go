@@ -78,6 +78,7 @@ func TestBadSettings(t *testing.T) {
 		"maxclients":             {"0", "-1", "many", "1000001"},
 		"timeout":                {"-1s", "10ms", "300"},
 		"maxmemory":              {"1kb", "-5", "lots"},
+		"reply-memory":           {"0", "1mb", "-5", "lots"},
 		"notify-keyspace-events": {"Ky"},
 		"log-format":             {"xml"},
 		"log-level":              {"trace"},

@@ -55,6 +55,7 @@ type Config struct {
 	LogStore      string // LogStoreWAL or LogStoreBolt; empty is wal
 	SnapshotBytes int64  // of log, after which a snapshot is taken; 0 is 64 MiB
 	MemoryMax     uint64 // bytes of records as fsm counts them; 0 is no limit
+	ReplyMemory   int64  // bytes of replies that are made and not yet written; 0 is RepliesMax
 
 	// Heartbeat is how long a follower is without a leader before it asks for
 	// votes; 0 is 300 ms. The leader's own lease is as long.
@@ -103,6 +104,7 @@ func (c *Config) setDefaults() {
 	setDefault(&c.LogStore, LogStoreWAL)
 	setDefault(&c.RaftListen, "127.0.0.1:0")
 	setDefault(&c.SnapshotBytes, defaultSnapshotBytes)
+	setDefault(&c.ReplyMemory, RepliesMax)
 	setDefault(&c.Heartbeat, defaultHeartbeat)
 	setDefault(&c.NoLeaderWait, defaultNoLeaderWait)
 	setDefault(&c.AnswerWait, defaultAnswerWait)
@@ -157,7 +159,7 @@ func (c *Config) Validate() error {
 		return errors.New("--join and --cluster exclude each other")
 	case c.LogStore != LogStoreWAL && c.LogStore != LogStoreBolt:
 		return fmt.Errorf("log store %q: %q or %q", c.LogStore, LogStoreWAL, LogStoreBolt)
-	case c.SnapshotBytes < 0 || c.QueueBytes < 0 || c.QueueCommands < 0 || c.NoLeaderWait < 0 || c.AnswerWait < 0:
+	case c.SnapshotBytes < 0 || c.ReplyMemory < 0 || c.QueueBytes < 0 || c.QueueCommands < 0 || c.NoLeaderWait < 0 || c.AnswerWait < 0:
 		return errors.New("a size or a time is negative")
 	case c.Heartbeat < 20*time.Millisecond || c.Heartbeat > time.Minute:
 		return fmt.Errorf("heartbeat %v: 20 ms to a minute", c.Heartbeat)

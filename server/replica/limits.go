@@ -36,6 +36,8 @@ const (
 	defaultQueueBytes      = 256 << 20
 	defaultQueueCommands   = 200_000
 	defaultSeats           = 3
+	// RepliesMax is Config.ReplyMemory's default: as much as the largest reply takes.
+	RepliesMax = 256 << 20
 
 	// entriesPerMessage bounds what raft sends and applies at once; with entries of
 	// 1 MiB a follower's answer still comes within rpcTimeout.
@@ -50,6 +52,17 @@ const (
 	// leader answers at once: its processors have the log to serve, too.
 	lightRead  = 1 << 18
 	heavyReads = 1
+
+	// ReplyFree is what one caller's replies may take without being counted towards
+	// Config.ReplyMemory. replyRun is how much is made of a caller's replies before
+	// those are written, and replyWait how long a reply waits until there is room.
+	ReplyFree = 16 << 10
+	replyRun  = 1 << 20
+	replyWait = 5 * time.Second
+	// valueBytes and answerBytes are what a reply.Value takes beside its text, and
+	// an fsm.Answer beside its Value.
+	valueBytes  = 64
+	answerBytes = 16
 
 	// trailingMin to trailingMax entries, by their weight, stay in the log behind a
 	// snapshot, so that a node that was away for a moment needs no snapshot.
@@ -82,6 +95,9 @@ const (
 	controlMax     = 256 << 10
 	frameMax       = 256 << 20
 	linkBacklogMax = 512 << 20
+	// linkAnswersMax is how much may wait for a node before the answers to its reads
+	// wait, too, which counts them as replies.
+	linkAnswersMax = 16 << 20
 	linkWriteMax   = 10 * time.Second
 	// linkSilenceMax is how long a leader may leave a batch unanswered before the
 	// link to it is taken for broken and everything is sent again.

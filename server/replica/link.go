@@ -275,8 +275,9 @@ func (l *link) answer(body []byte) error {
 	return nil
 }
 
-// readThere asks the leader for lone reads.
-func (n *Node) readThere(ctx context.Context, client *fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+// readThere asks the leader for lone reads. It answers as many as there was room
+// for on both sides.
+func (n *Node) readThere(ctx context.Context, client *fsm.Client, cmds []fsm.Command, share *Share) ([]fsm.Answer, error) {
 	l := n.follower.current()
 	if l == nil || !l.serving.Load() {
 		return nil, errNotLeading
@@ -299,8 +300,12 @@ func (n *Node) readThere(ctx context.Context, client *fsm.Client, cmds []fsm.Com
 	l.out.send(frameRead, func(b []byte) []byte { return appendRead(b, &req) })
 	select {
 	case res := <-c:
-		if !res.ok || len(res.answers) != len(cmds) {
+		if !res.ok || len(res.answers) == 0 || len(res.answers) > len(cmds) {
 			return nil, errNotLeading
+		}
+		defer share.Trim()
+		if size := footprints(res.answers); !share.Add(size) {
+			return nil, &noRoomError{size}
 		}
 		return res.answers, nil
 	case <-ctx.Done():

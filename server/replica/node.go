@@ -32,6 +32,7 @@ type Node struct {
 	progress *progress
 	origin   *origin
 	costs    *costs
+	replies  *Budget
 	feed     *feed
 	follower *follower
 	guests   *guests
@@ -87,7 +88,10 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.watch = newDiskWatch(n.clock.counted, n.fatal)
 	n.gate = newReadGate(n.voters)
 	n.feed = &feed{sink: cfg.OnEvents, stats: &n.stats}
+	n.replies = NewBudget(cfg.ReplyMemory)
 	n.origin = newOrigin(&n.cfg, &n.stats, n.costs)
+	n.origin.replies = n.replies
+	n.replies.onEased(n.origin.poke)
 	n.origin.reopen = func() { poke(n.openDue) }
 	n.machine = newMachine(n)
 	if err := n.openDisk(); err != nil {

@@ -29,11 +29,13 @@ type origin struct {
 	inflight []*batch
 	quick    []*part // waits in no batch yet
 	costly   []*part // likewise: each runs a script that is costly or unknown
-	waiting  int     // commands in quick and costly
+	bulky    []*part // likewise: their replies may be large, and there is no room for such
+	waiting  int     // commands in quick, costly and bulky
 	bytes    int64   // of them
 	target   any
-	signal   func() // tells the target that there may be something to take
-	reopen   func() // asks for a new id
+	signal   func()  // tells the target that there may be something to take
+	reopen   func()  // asks for a new id
+	replies  *Budget // while it has no room, bulky parts wait: see bulky.go
 }
 
 // part is what one caller submitted; it is in one batch whole.
@@ -43,6 +45,7 @@ type part struct {
 	size   int
 	cost   int64        // expected script instructions
 	heavy  bool         // it was put off before: it goes as costly scripts do
+	bulky  bool         // its replies may be large
 	done   chan outcome // of capacity 1
 	batch  *batch       // nil while it waits
 	quit   bool         // its caller was told that the outcome is unknown
@@ -63,10 +66,11 @@ type batch struct {
 	exposed bool // a copy of it may be in a log or in a leader's hands
 	before  bool // exposed, before it was last sent
 	costly  bool // it carries a script that is costly or unknown
+	bulky   bool // its replies may be large
 }
 
 func newOrigin(cfg *Config, stats *Stats, costs *costs) *origin {
-	return &origin{cfg: cfg, stats: stats, costs: costs, next: 1, signal: func() {}, reopen: func() {}}
+	return &origin{cfg: cfg, stats: stats, costs: costs, next: 1, signal: func() {}, reopen: func() {}, replies: NewBudget(RepliesMax)}
 }
 
 // submit puts a part in the queue.
@@ -75,6 +79,7 @@ func (o *origin) submit(p *part) error {
 	for i := range p.cmds {
 		p.size += p.cmds[i].Size()
 		p.cost += o.costs.of(&p.cmds[i])
+		p.bulky = p.bulky || o.costs.bulky(&p.cmds[i])
 	}
 	o.mu.Lock()
 	if o.bytes+int64(p.size) > o.cfg.QueueBytes && o.waiting > 0 || o.waiting+len(p.cmds) > o.cfg.QueueCommands && o.waiting > 0 {
@@ -176,10 +181,15 @@ func (o *origin) take(target any, room int) *fsm.Batch {
 func (o *origin) gather(room int) *batch {
 	b := &batch{number: o.next}
 	budget := int64(scriptBudget)
+	crowded := o.replies.spent() || o.replies.half() && slices.ContainsFunc(o.inflight, func(b *batch) bool { return b.bulky })
+	o.sortBulky(crowded)
 	o.quick = o.fill(b, o.quick, room, &budget)
 	busy := slices.ContainsFunc(o.inflight, func(b *batch) bool { return b.costly })
 	for len(o.costly) > 0 && !busy {
 		p := o.costly[0]
+		if crowded && p.bulky {
+			break
+		}
 		p.cost = 0
 		for i := range p.cmds {
 			p.cost += o.costs.of(&p.cmds[i])
@@ -226,6 +236,7 @@ func (b *batch) fits(p *part, room int) bool {
 func (o *origin) add(b *batch, p *part) {
 	o.count(p, -1)
 	p.batch = b
+	b.bulky = b.bulky || p.bulky
 	b.parts = append(b.parts, p)
 	b.size += p.size
 }
@@ -311,7 +322,7 @@ func (o *origin) answer(b *batch, res *fsm.BatchResult) {
 		}
 		for i := range p.cmds {
 			if p.cost > 0 {
-				o.costs.note(&p.cmds[i], answers[i].Cost)
+				o.costs.note(&p.cmds[i], &answers[i])
 			}
 		}
 		p.done <- outcome{answers: answers[:len(p.cmds):len(p.cmds)]}
@@ -353,7 +364,7 @@ func (o *origin) giveUp(p *part, good bool) (certain bool) {
 	defer o.mu.Unlock()
 	switch {
 	case p.batch == nil:
-		if !dequeue(&o.quick, p) && !dequeue(&o.costly, p) {
+		if !dequeue(&o.quick, p) && !dequeue(&o.costly, p) && !dequeue(&o.bulky, p) {
 			return false // its result is on the way
 		}
 		o.count(p, -1)

@@ -145,8 +145,8 @@ func (n *Node) sendHeartbeats() {
 	}
 }
 
-// readHere answers lone reads on this node if it leads.
-func (n *Node) readHere(ctx context.Context, client *fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
+// readHere answers lone reads on this node if it leads, as many as there is room for.
+func (n *Node) readHere(ctx context.Context, client *fsm.Client, cmds []fsm.Command, share *Share) ([]fsm.Answer, error) {
 	r := n.raft.Load()
 	if r == nil {
 		return nil, errNotLeading
@@ -179,8 +179,9 @@ func (n *Node) readHere(ctx context.Context, client *fsm.Client, cmds []fsm.Comm
 	if !n.machine.waitApplied(committed, ctx.Done()) {
 		return nil, errNotLeading
 	}
-	n.stats.ReadsLocal.Add(uint64(len(cmds)))
-	return n.machine.read(ctx, client, cmds, fsm.At{Now: n.clock.now(), Wall: n.cfg.Wall()}), nil
+	answers, err := n.machine.read(ctx, client, cmds, fsm.At{Now: n.clock.now(), Wall: n.cfg.Wall()}, share)
+	n.stats.ReadsLocal.Add(uint64(len(answers)))
+	return answers, err
 }
 
 // voters says whether this node has a vote in raft's latest configuration, and who else.

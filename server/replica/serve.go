@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net"
 	"slices"
@@ -181,28 +182,33 @@ func (g *guest) read(body []byte) error {
 	}
 	go func() {
 		defer g.reads.Add(-1)
-		ctx, cancel := context.WithTimeout(g.node.life, g.node.cfg.AnswerWait)
-		defer cancel()
-		res := readResult{id: req.id}
-		answers, err := g.node.readHere(ctx, &req.client, req.cmds)
-		if err == nil {
-			res.ok, res.answers = true, bounded(answers)
-		}
-		g.out.send(frameAnswer, func(b []byte) []byte { return appendReadResult(b, &res) })
+		g.answer(req)
 	}()
 	return nil
 }
 
-// bounded replaces answers that are together too large to travel.
-func bounded(answers []fsm.Answer) []fsm.Answer {
-	room := frameMax / 2
-	for i := range answers {
-		if room -= answers[i].Value.Size(); room < 0 {
-			answers[i] = fsm.Answer{Value: errAnswerTooLarge}
-			room = 0
+// answer answers another node's reads. What was made counts as replies until the
+// link has taken it.
+func (g *guest) answer(req *readRequest) {
+	ctx, cancel := context.WithTimeout(g.node.life, g.node.cfg.AnswerWait)
+	defer cancel()
+	share := g.node.replies.Share()
+	defer share.Release()
+	answers, err := g.node.readHere(ctx, &req.client, req.cmds, share)
+	var room *noRoomError
+	for errors.As(err, &room) {
+		if err = share.Wait(ctx, room.size); err == nil {
+			answers, err = g.node.readHere(ctx, &req.client, req.cmds, share)
 		}
 	}
-	return answers
+	res := readResult{id: req.id, ok: err == nil, answers: answers}
+	if errors.Is(err, ErrRepliesFull) {
+		res.ok, res.answers = true, []fsm.Answer{{Value: errRepliesFull}}
+	}
+	if share.Counted() && !g.out.await(ctx, linkAnswersMax) {
+		res = readResult{id: req.id}
+	}
+	g.out.send(frameAnswer, func(b []byte) []byte { return appendReadResult(b, &res) })
 }
 
 // open opens an origin for the other node's boot.

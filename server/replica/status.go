@@ -13,7 +13,7 @@ import (
 	"github.com/redfence/redfence/fsm/reply"
 )
 
-var errAnswerTooLarge = reply.Err("ERR the answer is too large to travel between nodes")
+var errRepliesFull = reply.Err("TRYAGAIN replies wait for clients to read them: not executed")
 
 // Roles of a node.
 const (

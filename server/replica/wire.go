@@ -3,6 +3,7 @@ package replica
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -153,12 +154,45 @@ type outbox struct {
 	mu      sync.Mutex
 	pending []byte
 	closed  bool
+	taken   chan struct{} // closed when pending is taken to be written; nil if nobody waits
 	wake    chan struct{}
 	conn    net.Conn
 }
 
 func newOutbox(conn net.Conn) *outbox {
 	return &outbox{conn: conn, wake: make(chan struct{}, 1)}
+}
+
+// await waits until no more than size bytes are pending, and says whether that came.
+func (o *outbox) await(ctx context.Context, size int) bool {
+	for {
+		o.mu.Lock()
+		if o.closed || len(o.pending) <= size {
+			o.mu.Unlock()
+			return true
+		}
+		if o.taken == nil {
+			o.taken = make(chan struct{})
+		}
+		taken := o.taken
+		o.mu.Unlock()
+		select {
+		case <-taken:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// take empties pending. The lock is held.
+func (o *outbox) take(instead []byte) []byte {
+	b := o.pending
+	o.pending = instead
+	if o.taken != nil {
+		close(o.taken)
+		o.taken = nil
+	}
+	return b
 }
 
 // send puts a frame in. After close it does nothing.
@@ -179,7 +213,8 @@ func (o *outbox) send(typ byte, fill func([]byte) []byte) {
 // close ends the connection and the writing.
 func (o *outbox) close() {
 	o.mu.Lock()
-	o.closed, o.pending = true, nil
+	o.closed = true
+	o.take(nil)
 	o.mu.Unlock()
 	o.conn.Close()
 	poke(o.wake)
@@ -190,7 +225,7 @@ func (o *outbox) run() {
 	var buf []byte
 	for range o.wake {
 		o.mu.Lock()
-		buf, o.pending = o.pending, buf[:0]
+		buf = o.take(buf[:0])
 		closed := o.closed
 		o.mu.Unlock()
 		if closed {
