@@ -61,6 +61,11 @@ redis:
 		echo "this needs redis-server, redis-cli and redis-benchmark: install them, or run as root where apt-get is" >&2; exit 1; fi; \
 	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends redis-server redis-tools </dev/null
 
+.PHONY: redis-tests
+redis-tests: build ## Redis's own tests, where their source is: SOURCE=folder of Redis 7.0.15, ONLY=zset, RECORD=1
+	@test -n "$(SOURCE)" || { echo "say SOURCE=folder of the source of Redis 7.0.15" >&2; exit 1; }
+	$(GOTEST) -timeout 60m -count=1 -parallel 2 -v ./tests/redistests -source '$(abspath $(SOURCE))' $(if $(ONLY),-only '$(ONLY)') $(if $(RECORD),-record)
+
 .PHONY: compare
 compare: build redis faketime ## redfence compare --quick, and what its report must say
 	$(GOTEST) -timeout 20m -count=1 -v ./tests/compare
@@ -115,6 +120,7 @@ lint: ## gofmt, go vet, staticcheck and the rules of tests/arch
 generate: ## the pages of docs that come from the code
 	$(GOTEST) -count=1 ./cmd/redfence -run Page -rewrite
 	$(GOTEST) -count=1 ./tests/compat -run Page -rewrite
+	$(GOTEST) -count=1 ./tests/redistests -run Page -rewrite
 
 .PHONY: check
 check: lint ## what to run before a commit

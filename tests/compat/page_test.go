@@ -22,7 +22,8 @@ Every row ran, unmodified and at the version shown, against real Redfence proces
 no registry serves a library, its sequence of calls is spoken by a program of ours (*spoken*).
 A cell counts the cases passed of those that the library has something for: acquire,
 contended acquire, extend, release, release by a stranger, expiry, wait
-([what each asks](../tests/compat/README.md)). ` + "`make compat`" + ` runs them all again.
+([what each asks](../tests/compat/README.md)). ` + "`make compat`" + ` runs them all again. What
+Redis's own tests say of single commands is in [redis-tests.md](redis-tests.md).
 
 Which port: a library that talks to one Redis goes to the **shared port** of any node (6379). A
 library that insists on several masters gets the **seat ports**: seat 1 of one node, seat 2 of
