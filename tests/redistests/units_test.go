@@ -91,7 +91,7 @@ var units = []unit{
 	{name: "unit/querybuf", leftOut: ownMemory},
 	{name: "unit/pendingquerybuf", leftOut: ownMemory},
 	{name: "unit/tls", leftOut: ownServers},
-	{name: "unit/tracking", leftOut: "tracking is for RESP3, without REDIRECT"},
+	{name: "unit/tracking"},
 	{name: "unit/oom-score-adj", leftOut: ownServers},
 	{name: "unit/shutdown", leftOut: ownServers},
 	{name: "unit/networking", leftOut: ownServers},
