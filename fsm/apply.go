@@ -35,6 +35,7 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 	case Birth:
 		s.bear(&e.Birth)
 	}
+	SetPlaces(s.events, index)
 	res.Events, res.Faults, res.Steps = s.events, s.faults, s.spent
 	return res, nil
 }

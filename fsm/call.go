@@ -83,6 +83,7 @@ func (c *call) put(rec *record) {
 	rec.holder = c.s.holderOf(c.client)
 	rec.grant = c.s.grantFor(c.db, rec)
 	c.s.put(c.db, rec)
+	c.s.lockEvent(c.db, "grant", rec.key, rec.str, rec.token)
 }
 
 // renew changes the end of a record's lease and keeps the grant.
@@ -100,6 +101,7 @@ func (c *call) renew(old *record, deadline int64) {
 func (c *call) drop(r *record) {
 	if !c.refusedByLock(r) {
 		c.s.drop(c.db, r)
+		c.s.lockEvent(c.db, "release", r.key, r.str, r.token)
 	}
 }
 

@@ -250,7 +250,7 @@ func (c *call) acquire(a *acquisition) (*record, reply.Value) {
 	if a.deadline != never {
 		c.event('g', "expire", a.name)
 	}
-	c.s.lockEvent(c.db, "grant", a.name, a.owner, rec.token)
+	c.event(lockClass, "lock.grant", a.name)
 	return rec, reply.Value{}
 }
 
@@ -334,7 +334,7 @@ func (c *call) joinHolders(a *acquisition, own *record, h *holdings) (*record, r
 		})
 		c.event('n', "new", a.name)
 	}
-	c.s.lockEvent(c.db, "grant", a.name, a.owner, x.token)
+	c.s.nativeEvent(c.db, "grant", a.name, a.owner, x.token)
 	return c.own(a.name), reply.Value{}
 }
 
@@ -405,7 +405,7 @@ func runLockRelease(c *call) reply.Value {
 		c.s.endHolding(c.db, own, owner, false)
 	case own != nil && isString(own) && own.str == owner:
 		c.remove(own)
-		c.s.lockEvent(c.db, "release", name, owner, own.token)
+		c.event(lockClass, "lock.release", name)
 	default:
 		return reply.Truth(c.s.released.find(c.db.order, name, owner, c.s.clock.now))
 	}

@@ -36,7 +36,7 @@ func runLockBreak(c *call) reply.Value {
 		c.s.keyEvent(d, 'g', "del", name)
 	}
 	if found {
-		c.s.noteLock(c.s.db(SharedSpace, c.db.num), Event{
+		c.s.tellOf(c.s.db(SharedSpace, c.db.num), Event{
 			Name: "break", Key: strings.Clone(name), Payload: c.client.describe(), Node: strings.Clone(c.client.Node),
 		})
 	}
@@ -49,7 +49,7 @@ func runLockAsk(c *call) reply.Value {
 	if c.nobodyHolds(name) {
 		return reply.Integer(0)
 	}
-	c.s.noteLock(c.s.db(SharedSpace, c.db.num), Event{
+	c.s.tellOf(c.s.db(SharedSpace, c.db.num), Event{
 		Name: "ask", Key: strings.Clone(name), Payload: c.client.describe(), Node: strings.Clone(c.client.Node),
 	})
 	return reply.Integer(1)
@@ -60,17 +60,4 @@ func (c *call) nobodyHolds(name string) bool {
 	r := c.find(name)
 	h, several := holdingsOf(r)
 	return r == nil || several && h.len() == 0
-}
-
-// lockEvent tells subscribers what became of a grant.
-func (s *State) lockEvent(d *database, what, key, owner string, token uint64) {
-	s.noteLock(d, Event{Name: what, Key: key, Owner: owner, Token: token})
-}
-
-// noteLock tells subscribers of locks and of keys about a lock of the shared port.
-// The texts of e must be the record's or copies.
-func (s *State) noteLock(d *database, e Event) {
-	e.Kind, e.Space, e.DB = LockChanged, d.space, d.num
-	s.events = append(s.events, e)
-	s.keyEvent(d, lockClass, "lock."+e.Name, e.Key)
 }

@@ -15,9 +15,10 @@ const (
 	// another node gave to the same value: Name is who asked, Payload the node asked
 	// now, Key the lock. A client that lists several nodes as masters does that.
 	QuorumAsked
-	// LockChanged: something happened to a lock: Name is what ("grant", "release",
-	// "expire", "break", "ask", "free"), Key the lock, Owner and Token whose grant,
-	// Payload who asked or broke it, through which Node.
+	// LockChanged: something happened to a name of the shared port, whichever command
+	// made it a lock: Name is what ("grant", "release", "expire", "break", "ask", "free",
+	// "flush" of all names), Key the lock, Owner and Token whose grant, Payload who
+	// asked or broke it, through which Node.
 	LockChanged
 )
 
@@ -35,7 +36,32 @@ type Event struct {
 	Name    string // of a KeyChanged
 	Key     string // or the Channel of a Published
 	Payload string
-	Owner   string // of a LockChanged
+	Owner   string // of a LockChanged, at most OwnerShown bytes of it
 	Token   uint64 // of a LockChanged
 	Node    string // of a LockChanged: where an ask or a break came from
+	Place   Place  // of a LockChanged
+}
+
+// Place is where a LockChanged stands in the log: the index of its entry, and its
+// number among the entry's. It is the same on every node, and rises.
+type Place struct {
+	Index  uint64
+	Number uint64
+}
+
+// Before says whether p comes before q.
+func (p Place) Before(q Place) bool {
+	return p.Index < q.Index || p.Index == q.Index && p.Number < q.Number
+}
+
+// SetPlaces gives the lock events of one entry their places. An event that is
+// sent to another node is numbered there again.
+func SetPlaces(events []Event, index uint64) {
+	n := uint64(0)
+	for i := range events {
+		if events[i].Kind == LockChanged {
+			n++
+			events[i].Place = Place{index, n}
+		}
+	}
 }

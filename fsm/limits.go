@@ -78,6 +78,8 @@ const (
 	// native lock, in bytes.
 	NoteMax  = 256
 	OwnerMax = 64 << 10
+	// OwnerShown is how many bytes of an owner an event shows.
+	OwnerShown = 256
 	// PermitsMax bounds the permits of one semaphore, HoldersMax the holders of one name.
 	PermitsMax = 1 << 20
 	HoldersMax = 1 << 20

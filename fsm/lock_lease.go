@@ -124,7 +124,7 @@ func (s *State) endDue(d *database, r *record) int {
 		return 1
 	case h.len() == 0:
 		s.drop(d, r)
-		s.keyEvent(d, lockClass, "lock.free", r.key)
+		s.nativeEvent(d, "free", r.key, "", r.token)
 		return 1
 	}
 	return s.endHoldings(d, r)
@@ -142,8 +142,9 @@ func (s *State) endLock(d *database, r *record, expired bool) {
 	} else {
 		s.keyEvent(d, 'g', "del", r.key)
 	}
+	s.lockEvent(d, ended(expired), r.key, r.str, r.token)
 	if r.native() {
-		s.lockEvent(d, ended(expired), r.key, r.str, r.token)
+		s.keyEvent(d, lockClass, "lock."+ended(expired), r.key)
 	}
 }
 
@@ -183,7 +184,7 @@ func (s *State) endHolding(d *database, r *record, owner string, expired bool) {
 	} else {
 		s.putHoldings(d, r, h, x, nil)
 	}
-	s.lockEvent(d, ended(expired), r.key, owner, x.token)
+	s.nativeEvent(d, ended(expired), r.key, owner, x.token)
 }
 
 func ended(expired bool) string {

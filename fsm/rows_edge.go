@@ -108,6 +108,8 @@ var edgeRows = []Spec{
 		Summary: "Makes EXEC fail if one of the keys changes before."},
 	{Name: "unwatch", Arity: 1, Flags: NoScript | Loading | Fast, Where: Edge, Group: "transactions", Since: "2.2.0",
 		Summary: "Forgets the watched keys."},
+	{Name: "lock.watch", Arity: -2, Flags: NoScript | NoMulti | Loading | PubSub, Where: Edge, Group: "lock", Since: "redfence", Args: "pattern [AFTER place]",
+		Summary: "Subscribes to what happens to the locks of this database whose names match; with AFTER, also to what happened since."},
 	{Name: "subscribe", Arity: -2, Flags: NoScript | Loading | PubSub, Where: Edge, Group: "pubsub", Since: "2.0.0", Args: "channel [channel ...]",
 		Summary: "Listens to channels of this port's keyspace."},
 	{Name: "psubscribe", Arity: -2, Flags: NoScript | Loading | PubSub, Where: Edge, Group: "pubsub", Since: "2.0.0", Args: "pattern [pattern ...]",

@@ -15,7 +15,9 @@ import (
 // TestTraces plays testdata/traces: each file is the story of one machine, to be
 // read from top to bottom. With -rewrite the answers are written anew.
 //
-//	machine seats=3              a new machine, at time 0 of term 1
+//	machine seats=3 [events] [locks]
+//	                             a new machine, at time 0 of term 1; what subscribers of keys
+//	                             or of locks are told is shown
 //	at 100ms [client=a seat=1 db=2]
 //	                             the time of the leader's clock; each line that
 //	                             follows is a command in an entry of its own
@@ -50,6 +52,7 @@ type trace struct {
 	watched   map[string]uint64
 	memoryMax uint64
 	client    string
+	locks     bool // what those who watch locks are told is shown
 	seat, db  int
 }
 
@@ -58,7 +61,7 @@ func (tr *trace) run(t *testing.T, d *datadriven.TestData) string {
 		seats := 0
 		d.MaybeScanArgs(t, "seats", &seats)
 		*tr = trace{m: newMachine(t, uint8(seats)), watched: map[string]uint64{}}
-		tr.m.state.KeyEvents = d.HasArg("events")
+		tr.m.state.KeyEvents, tr.locks = d.HasArg("events"), d.HasArg("locks")
 		return ""
 	}
 	tr.client, tr.seat, tr.db = "", 0, 0
@@ -137,6 +140,13 @@ func (tr *trace) apply(t *testing.T, line string, commands ...Command) string {
 	}
 	out := line + " -> " + strings.Join(answers, "; ") + "\n"
 	for _, e := range res.Events {
+		if e.Kind == LockChanged && !tr.locks {
+			continue
+		}
+		if e.Kind == LockChanged {
+			out += strings.TrimRight(fmt.Sprintf("  lock %s %q %s", e.Name, e.Key, strings.TrimSpace(fmt.Sprint(e.Owner, e.Payload, " ", e.Token))), " ") + "\n"
+			continue
+		}
 		out += "  event " + strings.TrimSpace(fmt.Sprintf("%s %q %s", e.Name, e.Key, e.Payload)) + "\n"
 	}
 	for _, f := range res.Faults {

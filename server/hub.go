@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/redfence/redfence/fsm"
@@ -12,7 +13,10 @@ import (
 type hub struct {
 	mu     sync.Mutex
 	tables [topicKinds]map[topic]map[*session]bool
-	server *Server
+	// lockTopics are those of tables that are of locks, and locks what was told of them.
+	lockTopics [topicKinds]map[topic]map[*session]bool
+	locks      lockHistory
+	server     *Server
 }
 
 // topic is a channel or pattern of one keyspace: channels belong to a port's side.
@@ -43,6 +47,7 @@ func (h *hub) init(s *Server) {
 	h.server = s
 	for kind := range h.tables {
 		h.tables[kind] = map[topic]map[*session]bool{}
+		h.lockTopics[kind] = map[topic]map[*session]bool{}
 	}
 }
 
@@ -51,6 +56,9 @@ func (h *hub) join(kind int, name string, c *session) {
 	t := topic{c.space, name}
 	if h.tables[kind][t] == nil {
 		h.tables[kind][t] = map[*session]bool{}
+		if strings.HasPrefix(name, lockPrefix) {
+			h.lockTopics[kind][t] = h.tables[kind][t]
+		}
 	}
 	h.tables[kind][t][c] = true
 }
@@ -61,6 +69,7 @@ func (h *hub) quit(kind int, name string, c *session) {
 	delete(h.tables[kind][t], c)
 	if len(h.tables[kind][t]) == 0 {
 		delete(h.tables[kind], t)
+		delete(h.lockTopics[kind], t)
 	}
 }
 
@@ -78,6 +87,13 @@ func (h *hub) leave(c *session) {
 		}
 		c.subs.names[kind] = nil
 	}
+}
+
+// forgetLocks forgets the history of locks: what comes next doesn't follow it.
+func (h *hub) forgetLocks() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.locks.clear()
 }
 
 // listeners counts who would get a message of PUBLISH (channelTopic) or
@@ -189,6 +205,7 @@ func (s *Server) Events(events []fsm.Event) {
 // DropSubscribers closes the connections that listen to channels or keep a
 // cache: this node may have missed events, and they must learn that they did.
 func (s *Server) DropSubscribers() {
+	s.hub.forgetLocks()
 	gone := s.hub.audience()
 	for _, c := range s.trackers.everybody() {
 		gone[c] = true

@@ -99,6 +99,11 @@ const (
 	// AcceptBackoffMax is the longest pause after a failed accept.
 	AcceptBackoffMax = time.Second
 
+	// LockEventsKept and LockEventBytesMax bound the lock events that a node remembers
+	// for those who watch locks and come back.
+	LockEventsKept    = 10_000
+	LockEventBytesMax = 8 << 20
+
 	// CursorsMax bounds the table of SCAN cursors of a node.
 	CursorsMax = 65_536
 	// CursorBytesMax bounds what its places take.

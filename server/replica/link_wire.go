@@ -262,5 +262,6 @@ func decodeEvents(b []byte) (p eventsPush, err error) {
 			e.Owner, e.Node, e.Token = f.string(), f.string(), f.uint()
 		}
 	}
+	fsm.SetPlaces(p.events, p.index)
 	return p, f.end()
 }

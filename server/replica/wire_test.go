@@ -59,7 +59,7 @@ func TestGoldenFrames(t *testing.T) {
 		{Kind: fsm.KeyChanged, Class: 'x', Name: "expired", Key: "k"},
 	}}
 	locks := eventsPush{prev: 3, index: 9, events: []fsm.Event{
-		{Kind: fsm.LockChanged, DB: 1, Name: "break", Key: "k", Payload: "who", Owner: "o", Token: 300, Node: "n1"},
+		{Kind: fsm.LockChanged, DB: 1, Name: "break", Key: "k", Payload: "who", Owner: "o", Token: 300, Node: "n1", Place: fsm.Place{Index: 9, Number: 1}},
 	}}
 	read := readRequest{id: 5, client: fsm.Client{Addr: "a"}, cmds: []fsm.Command{{DB: 1, Args: []string{"get", "k"}}}}
 	answer := readResult{id: 5, ok: true, answers: []fsm.Answer{{Value: reply.Null}}}
