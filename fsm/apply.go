@@ -17,7 +17,7 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 	res := Result{Index: index}
 	s.applied = index
 	s.seed, s.memoryMax = e.Seed, e.MemoryMax
-	s.events, s.faults, s.spent, s.replied = nil, nil, 0, 0
+	s.events, s.woken, s.faults, s.spent, s.replied = nil, nil, nil, 0, 0
 	if e.Kind != TermStart {
 		res.WallGap = s.clock.advance(e.Stamp, term, s.empty())
 		s.expire()
@@ -34,9 +34,13 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 		s.record(&e.Member)
 	case Birth:
 		s.bear(&e.Birth)
+	case LoseWaits:
+		if o := s.byID[e.Lost]; o != nil {
+			s.loseWaits(o)
+		}
 	}
 	SetPlaces(s.events, index)
-	res.Events, res.Faults, res.Steps = s.events, s.faults, s.spent
+	res.Events, res.Woken, res.Faults, res.Steps = s.events, s.woken, s.faults, s.spent
 	return res, nil
 }
 

@@ -18,6 +18,9 @@ type call struct {
 	now    int64 // the running clock for what is shown (PTTL); s.clock.now decides what is gone
 	wall   int64
 	budget *script.Budget // of the script that called, or nil
+	origin *origin        // of the batch; nil where nothing may wait
+	ticket uint64         // see Command.Ticket
+	waiter *waiter        // who waits once the command has ended well
 	grant  int64          // see Answer.Grant
 	cost   int64          // see Answer.Cost
 	walked int            // steps of the walks so far, at most most
@@ -134,13 +137,14 @@ func (c *call) granted(ttlMillis int64) {
 func (s *State) runCommands(b *Batch) []Answer {
 	answers := make([]Answer, len(b.Commands))
 	putOff, of := false, uint32(0)
+	o := s.byID[b.Origin]
 	for i := range b.Commands {
 		cmd := &b.Commands[i]
 		if putOff && cmd.Client == of {
 			answers[i] = Answer{Value: ErrPutOff}
 			continue
 		}
-		answers[i] = s.runCommand(cmd, &b.Clients[cmd.Client])
+		answers[i] = s.runCommand(cmd, &b.Clients[cmd.Client], o)
 		putOff, of = PutOff(&answers[i]), cmd.Client
 		s.undo = s.undo[:0]
 	}
@@ -150,10 +154,11 @@ func (s *State) runCommands(b *Batch) []Answer {
 // PutOff says whether an answer is ErrPutOff: the command was not executed.
 func PutOff(a *Answer) bool { return a.Value.IsError() && a.Value.Str == ErrPutOff.Str }
 
-// runCommand runs one command within what the entry has left.
-func (s *State) runCommand(cmd *Command, client *Client) Answer {
+// runCommand runs one command within what the entry has left, and serves who
+// waited for what it brought.
+func (s *State) runCommand(cmd *Command, client *Client, o *origin) Answer {
 	start := s.mark()
-	c := call{s: s, client: client, now: s.clock.now, wall: s.clock.wall, most: KeysStepsMax}
+	c := call{s: s, client: client, now: s.clock.now, wall: s.clock.wall, most: KeysStepsMax, origin: o, ticket: cmd.Ticket}
 	if s.spent >= EntryStepsMax {
 		c.most = SmallSteps
 	}
@@ -171,11 +176,16 @@ func (s *State) runCommand(cmd *Command, client *Client) Answer {
 		return Answer{Value: errReplyTooLong, Cost: a.Cost}
 	}
 	s.replied += size
+	if c.waiter != nil && IsWaiting(&a) {
+		s.enqueue(c.waiter)
+	}
+	s.serve()
 	return a
 }
 
 func (c *call) whole(cmd *Command) Answer {
 	if cmd.Exec != nil {
+		c.ticket = 0
 		return c.exec(cmd)
 	}
 	if c.db = c.s.db(cmd.Space, cmd.DB); c.db == nil {
@@ -240,19 +250,25 @@ func (c *call) perform(spec *Spec, args []string) (v reply.Value) {
 	if c.budget == nil && spec.Has(DenyOOM) && c.s.memoryMax > 0 && uint64(c.s.memory) > c.s.memoryMax {
 		return errOutOfMemory
 	}
+	c.spec, c.args = spec, args
+	return c.guarded(spec.run)
+}
+
+// guarded runs the command at hand, and undoes it whole where run says.
+func (c *call) guarded(f func(*call) reply.Value) (v reply.Value) {
 	start := c.s.mark()
 	defer func() {
 		if r := recover(); r != nil {
 			// The fault is alike on every replica, since the machine is
 			// deterministic: undoing it keeps them alike and serving.
 			c.s.undoTo(start)
-			c.s.faults = append(c.s.faults, fmt.Sprintf("%s: %v", spec.Name, r))
-			v = reply.Err("ERR internal error in '" + spec.Name + "', nothing was changed")
+			c.s.faults = append(c.s.faults, fmt.Sprintf("%s: %v", c.spec.Name, r))
+			v = reply.Err("ERR internal error in '" + c.spec.Name + "', nothing was changed")
 		}
 	}()
-	c.spec, c.args, c.held = spec, args, reply.Value{}
+	c.held = reply.Value{}
 	before := c.walked
-	v = spec.run(c)
+	v = f(c)
 	if c.walked > before && c.walked >= c.most && !v.IsError() {
 		c.refuse(errTooFar)
 	}

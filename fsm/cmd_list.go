@@ -143,7 +143,7 @@ func (c *call) popFrom(e edit, old *list, at end, count int64) []reply.Value {
 }
 
 func runLMPOP(c *call) reply.Value {
-	keys, rest, bad := c.numberedKeys(1)
+	keys, rest, bad := numberedKeys(c.args, 1)
 	if bad.IsError() {
 		return bad
 	}
@@ -172,15 +172,15 @@ func runLMPOP(c *call) reply.Value {
 
 // numberedKeys splits what follows a number of keys, which is the argument at,
 // into the keys and the rest.
-func (c *call) numberedKeys(at int) (keys, rest []string, bad reply.Value) {
-	n, bad := atLeastOne(c.args[at], "ERR numkeys should be greater than 0")
+func numberedKeys(args []string, at int) (keys, rest []string, bad reply.Value) {
+	n, bad := atLeastOne(args[at], "ERR numkeys should be greater than 0")
 	if bad.IsError() {
 		return nil, nil, bad
 	}
-	if n > int64(len(c.args)-at-1) {
+	if n > int64(len(args)-at-1) {
 		return nil, nil, errSyntax
 	}
-	return c.args[at+1 : at+1+int(n)], c.args[at+1+int(n):], bad
+	return args[at+1 : at+1+int(n)], args[at+1+int(n):], bad
 }
 
 // popCount reads the COUNT of LMPOP and ZMPOP.

@@ -36,6 +36,9 @@ func runSeats(c *call) reply.Value {
 			return errSeatsHeld
 		}
 	}
+	if c.s.waiters.onSeats() {
+		return errSeatsHeld
+	}
 	c.s.cluster.Seats = uint8(n)
 	c.s.databases = c.s.databases[:min(len(c.s.databases), int(n+1)*Databases)]
 	c.s.addSpaces(int(n))

@@ -217,8 +217,17 @@ func (c *call) scored(members []zmember) []reply.Value {
 	return elems
 }
 
+// couples lists each member with its score.
+func (c *call) couples(members []zmember) reply.Value {
+	elems := make([]reply.Value, len(members))
+	for i, m := range members {
+		elems[i] = reply.List(c.text(m.member), reply.Float64(m.score))
+	}
+	return reply.List(elems...)
+}
+
 func runZMPOP(c *call) reply.Value {
-	keys, rest, bad := c.numberedKeys(1)
+	keys, rest, bad := numberedKeys(c.args, 1)
 	if bad.IsError() {
 		return bad
 	}
@@ -235,11 +244,7 @@ func runZMPOP(c *call) reply.Value {
 			return bad
 		}
 		if old != nil {
-			var couples []reply.Value
-			for _, m := range c.zpopFrom(e, old, is(rest[0], "max"), count) {
-				couples = append(couples, reply.List(c.text(m.member), reply.Float64(m.score)))
-			}
-			return reply.List(reply.String(key), reply.List(couples...))
+			return reply.List(reply.String(key), c.couples(c.zpopFrom(e, old, is(rest[0], "max"), count)))
 		}
 	}
 	return reply.NullArray

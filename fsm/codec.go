@@ -8,7 +8,7 @@ import (
 
 // EntryVersion is the version of the entry format that this binary writes and
 // the newest that it reads. docs/format.md has the bytes.
-const EntryVersion = 1
+const EntryVersion = 2
 
 // ErrCorrupt is returned for bytes that no encoder of ours made.
 var ErrCorrupt = errors.New("fsm: corrupt entry")
@@ -48,6 +48,8 @@ func AppendEntry(b []byte, e *Entry) []byte {
 	case Birth:
 		b = appendText(b, e.Birth.Cluster)
 		b = append(b, e.Birth.Seats)
+	case LoseWaits:
+		b = binary.AppendUvarint(b, e.Lost)
 	}
 	return b
 }
@@ -58,6 +60,10 @@ func AppendBatch(b []byte, x *Batch) []byte {
 	b = binary.AppendUvarint(b, x.Number)
 	b = binary.AppendUvarint(b, x.Acked)
 	b = append(b, flag(x.Cancel))
+	b = binary.AppendUvarint(b, uint64(len(x.Settled)))
+	for _, ticket := range x.Settled {
+		b = binary.AppendUvarint(b, ticket)
+	}
 	b = binary.AppendUvarint(b, uint64(len(x.Clients)))
 	for i := range x.Clients {
 		c := &x.Clients[i]
@@ -72,9 +78,12 @@ func AppendBatch(b []byte, x *Batch) []byte {
 
 // AppendCommand appends one command's encoding to b; nodes send lone reads to the leader in it.
 func AppendCommand(b []byte, c *Command) []byte {
-	b = append(b, c.Space, c.DB, flag(c.Exec != nil))
+	b = append(b, c.Space, c.DB, flag(c.Exec != nil)|flag(c.Ticket != 0)<<1)
 	b = binary.AppendUvarint(b, uint64(c.Client))
 	b = appendArgs(b, c.Args)
+	if c.Ticket != 0 {
+		b = binary.AppendUvarint(b, c.Ticket)
+	}
 	if c.Exec == nil {
 		return b
 	}
@@ -124,10 +133,10 @@ func DecodeEntry(data []byte) (*Entry, error) {
 	if len(data) < 2 {
 		return nil, ErrCorrupt
 	}
-	if data[0] != EntryVersion {
+	if data[0] == 0 || data[0] > EntryVersion {
 		return nil, &VersionError{What: "log entry", Got: int(data[0]), Max: EntryVersion}
 	}
-	d := decoder{s: string(data[1:])}
+	d := decoder{s: string(data[1:]), version: data[0]}
 	e := &Entry{Kind: EntryKind(d.byte())}
 	e.Stamp = Stamp{Term: d.uint(), Now: d.int(), Wall: d.int()}
 	e.Seed, e.MemoryMax = d.uint(), d.uint()
@@ -145,8 +154,10 @@ func DecodeEntry(data []byte) (*Entry, error) {
 		e.Member = d.member()
 	case Birth:
 		e.Birth = BirthRecord{Cluster: d.text(), Seats: d.byte()}
+	case LoseWaits:
+		e.Lost = d.uint()
 	default:
-		return nil, &VersionError{What: "log entry of an unknown kind", Got: int(e.Kind), Max: int(Birth)}
+		return nil, &VersionError{What: "log entry of an unknown kind", Got: int(e.Kind), Max: int(LoseWaits)}
 	}
 	if d.bad || d.s != "" {
 		return nil, ErrCorrupt
@@ -156,7 +167,7 @@ func DecodeEntry(data []byte) (*Entry, error) {
 
 // DecodeBatch reads what AppendBatch wrote and nothing else.
 func DecodeBatch(data []byte) (*Batch, error) {
-	d := decoder{s: string(data)}
+	d := decoder{s: string(data), version: EntryVersion}
 	x := new(Batch)
 	d.batch(x)
 	if d.bad || d.s != "" {
@@ -167,7 +178,7 @@ func DecodeBatch(data []byte) (*Batch, error) {
 
 // DecodeCommand reads what AppendCommand wrote and nothing else.
 func DecodeCommand(data []byte) (*Command, error) {
-	d := decoder{s: string(data)}
+	d := decoder{s: string(data), version: EntryVersion}
 	c := new(Command)
 	d.command(c, 1)
 	if d.bad || d.s != "" {
@@ -179,8 +190,9 @@ func DecodeCommand(data []byte) (*Command, error) {
 // decoder cuts texts out of s. After the first fault bad is set and every
 // further read gives zero values.
 type decoder struct {
-	s   string
-	bad bool
+	s       string
+	version byte // of the format
+	bad     bool
 }
 
 func (d *decoder) fail() {
@@ -254,8 +266,23 @@ func (d *decoder) args() []string {
 	return args
 }
 
+func (d *decoder) uints() []uint64 {
+	n := d.count(1)
+	if n == 0 {
+		return nil
+	}
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = d.uint()
+	}
+	return out
+}
+
 func (d *decoder) batch(x *Batch) {
 	x.Origin, x.Number, x.Acked, x.Cancel = d.uint(), d.uint(), d.uint(), d.flag()
+	if d.version >= 2 {
+		x.Settled = d.uints()
+	}
 	x.Clients = make([]Client, d.count(4))
 	for i := range x.Clients {
 		x.Clients[i] = Client{Name: d.text(), Addr: d.text(), Library: d.text(), Node: d.text()}
@@ -268,15 +295,23 @@ func (d *decoder) batch(x *Batch) {
 
 func (d *decoder) command(c *Command, clients int) {
 	c.Space, c.DB = d.byte(), d.byte()
-	exec := d.flag()
+	more := d.byte()
+	if more > 3 || d.version < 2 && more > 1 {
+		d.fail()
+	}
 	client := d.uint()
 	c.Args = d.args()
+	if more&2 != 0 {
+		if c.Ticket = d.uint(); c.Ticket == 0 {
+			d.fail()
+		}
+	}
 	if client >= uint64(clients) || c.DB >= Databases || c.Space > SeatsMax || len(c.Args) == 0 {
 		d.fail()
 		return
 	}
 	c.Client = uint32(client)
-	if exec {
+	if more&1 != 0 {
 		c.Exec = d.exec()
 	}
 }

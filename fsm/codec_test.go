@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,7 +15,8 @@ import (
 )
 
 // goldenEntries are entries of each kind; their bytes are in testdata/v1 and
-// may never change: a log on somebody's disk holds such bytes.
+// testdata/v2, by the version of the format, and may never change: a log on
+// somebody's disk holds such bytes.
 var goldenEntries = map[string]*Entry{
 	"checkpoint": {Kind: Batches, Stamp: Stamp{Term: 3, Now: 1_500_000, Wall: 1_796_000_000_000_000}, Batches: []Batch{}},
 	"termstart":  {Kind: TermStart},
@@ -43,11 +45,22 @@ var goldenEntries = map[string]*Entry{
 			{Origin: 6, Number: 1, Cancel: true, Clients: []Client{}, Commands: []Command{}},
 		},
 	},
+	"wait": {
+		Kind: Batches, Stamp: Stamp{Term: 2, Now: 9}, Batches: []Batch{
+			{Origin: 5, Number: 7, Acked: 6, Settled: []uint64{3, 1 << 40}, Clients: []Client{{}}, Commands: []Command{
+				{Args: []string{"blpop", "k", "0"}, Ticket: 300},
+			}},
+		},
+	},
+	"losewaits": {Kind: LoseWaits, Stamp: Stamp{Term: 2, Now: 9}, Lost: 300},
 }
+
+// goldenSince says with which version an entry could first be written; 1 if it is not named.
+var goldenSince = map[string]int{"wait": 2, "losewaits": 2}
 
 func TestGoldenEntryBytes(t *testing.T) {
 	for name, e := range goldenEntries {
-		path := filepath.Join("testdata", "v1", name+".hex")
+		path := filepath.Join("testdata", fmt.Sprint("v", EntryVersion), name+".hex")
 		want, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) && os.Getenv("REWRITE") != "" {
 			want = []byte(hex.EncodeToString(AppendEntry(nil, e)) + "\n")
@@ -66,6 +79,28 @@ func TestGoldenEntryBytes(t *testing.T) {
 		back, err := DecodeEntry(data)
 		if err != nil || !reflect.DeepEqual(back, e) {
 			t.Errorf("%s decodes as %+v (%v), want %+v", name, back, err, e)
+		}
+	}
+}
+
+// TestOlderEntriesAreRead: a log of an older binary means what it meant.
+func TestOlderEntriesAreRead(t *testing.T) {
+	for version := 1; version < EntryVersion; version++ {
+		for name, e := range goldenEntries {
+			text, err := os.ReadFile(filepath.Join("testdata", fmt.Sprint("v", version), name+".hex"))
+			if goldenSince[name] > version && errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := hex.DecodeString(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back, err := DecodeEntry(data); err != nil || data[0] != byte(version) || !reflect.DeepEqual(back, e) {
+				t.Errorf("%s of version %d decodes as %+v (%v), want %+v", name, version, back, err, e)
+			}
 		}
 	}
 }
@@ -105,10 +140,12 @@ func TestEntryRoundTrip(t *testing.T) {
 			Seed:  rapid.Uint64().Draw(t, "seed"), MemoryMax: rapid.Uint64().Draw(t, "memory"), Batches: []Batch{},
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "batches") {
-			b := Batch{Origin: rapid.Uint64().Draw(t, "origin"), Number: rapid.Uint64().Draw(t, "number"), Clients: []Client{{}}, Commands: []Command{}}
+			b := Batch{Settled: rapid.SliceOfN(rapid.Uint64(), 1, 3).Draw(t, "settled"), Origin: rapid.Uint64().Draw(t, "origin"), Number: rapid.Uint64().Draw(t, "number"), Clients: []Client{{}}, Commands: []Command{}}
 			for range rapid.IntRange(0, 3).Draw(t, "commands") {
 				args := rapid.SliceOfN(text(), 1, 5).Draw(t, "args")
-				b.Commands = append(b.Commands, Command{Space: 1, DB: uint8(rapid.IntRange(0, 15).Draw(t, "db")), Args: args})
+				b.Commands = append(b.Commands, Command{
+					Space: 1, DB: uint8(rapid.IntRange(0, 15).Draw(t, "db")), Args: args, Ticket: rapid.Uint64Max(300).Draw(t, "ticket"),
+				})
 			}
 			e.Batches = append(e.Batches, b)
 		}

@@ -41,6 +41,9 @@ type Command struct {
 	DB     uint8  // 0 to Databases-1
 	Client uint32 // index into the batch's Clients
 	Args   []string
+	// Ticket, when not 0, lets a blocking command wait: a number that its origin
+	// gives once. The reply is then Waits, and later a Woken with the ticket.
+	Ticket uint64
 	// Exec, when not nil, makes this the EXEC of a MULTI: its commands run one
 	// after the other in one step if no watched key changed. Args is then ["exec"].
 	Exec *Exec
@@ -67,7 +70,7 @@ type Watched struct {
 
 // Size is about how many bytes of a batch c takes.
 func (c *Command) Size() int {
-	n := 8 + argsSize(c.Args)
+	n := 16 + argsSize(c.Args)
 	if c.Exec != nil {
 		for i := range c.Exec.Watched {
 			n += 16 + len(c.Exec.Watched[i].Key)
@@ -108,7 +111,10 @@ type Batch struct {
 	Acked uint64
 	// Cancel asks for the kept replies of Number, or else makes sure that it is
 	// never executed. Clients and Commands are empty.
-	Cancel   bool
+	Cancel bool
+	// Settled are tickets that the origin is done with: it has their replies, or
+	// nobody waits for those any more. Who still waits leaves the queue.
+	Settled  []uint64
 	Clients  []Client
 	Commands []Command
 }
@@ -146,6 +152,7 @@ type Result struct {
 	Index   uint64
 	Batches []BatchResult // one for each of the entry's batches, in order
 	Events  []Event       // in the order they happened
+	Woken   []Woken       // replies to commands that waited, in the order they were served
 	// Origin is the id that an Open entry gave, or 0 when it was ignored.
 	Origin uint64
 	// WallGap is by how many microseconds the leader's wall clock is ahead of

@@ -38,5 +38,5 @@
 // of port; lock_lease.go is how native locks end, holdings.go and session.go what
 // they are; table.go and the *Rows beside the commands' functions are the command
 // table, and resolve.go finds a client's command in it; script_run.go runs a
-// script against the machine; codec.go and snapshot.go are the bytes (docs/format.md).
+// script against the machine; waiter.go and serve.go are the commands that wait; codec.go and snapshot.go are the bytes (docs/format.md).
 package fsm

@@ -16,6 +16,9 @@ const (
 	RecordMember EntryKind = 4
 	// Birth is a cluster's first entry: its id and its number of seats.
 	Birth EntryKind = 5
+	// LoseWaits ends all that waits for an origin whose node is out of touch with
+	// the leader: who waits there may be gone, and nothing must be given to them.
+	LoseWaits EntryKind = 6
 )
 
 // Stamp is a leader's time. A stamp whose term is not the entry's log term does
@@ -40,6 +43,7 @@ type Entry struct {
 	Open      Open
 	Member    Member
 	Birth     BirthRecord
+	Lost      uint64 // of LoseWaits: the origin
 }
 
 // Open asks for an origin for one boot of a node.

@@ -56,6 +56,10 @@ var (
 	errExtendSession = reply.Err("ERR the lease is a session's: SESSION.KEEPALIVE extends it")
 	errLockNames     = reply.Err("ERR the number of names must be between 1 and 1024, and as many must follow")
 	errPageCount     = reply.Err("ERR COUNT must be between 1 and 10000")
+	errWaitTooLarge  = reply.Err("ERR the command is too large to wait: the limit is 1048576 bytes of arguments")
+	errWaitFull      = reply.Err("TRYAGAIN too many commands wait for the key, or in all: not executed")
+	errWaitLost      = reply.Err("WAITLOST the node was out of touch with the cluster: the wait has ended, nothing was taken")
+	errTicketTwice   = reply.Err("ERR internal error: the ticket waits already")
 	errReadOnly      = reply.Err("ERR Write commands are not allowed from read-only scripts.")
 )
 

@@ -46,6 +46,7 @@ func (s *State) put(d *database, r *record) {
 	old, _ := d.keys.Set(r.key, r)
 	s.swap(d, old, r)
 	s.undo = append(s.undo, change{db: d, key: r.key, old: old})
+	s.waiters.note(d, r)
 }
 
 // drop removes a record that is there.
@@ -104,10 +105,11 @@ type mark struct {
 	changes int
 	events  int
 	tokens  uint64
+	ready   int // of waiters.ready
 }
 
 func (s *State) mark() mark {
-	return mark{len(s.undo), len(s.events), s.tokens}
+	return mark{len(s.undo), len(s.events), s.tokens, len(s.waiters.ready)}
 }
 
 // undoTo takes back all changes since m, the newest first. Versions and removal
@@ -130,6 +132,7 @@ func (s *State) undoTo(m mark) {
 	}
 	s.events = s.events[:m.events]
 	s.tokens = m.tokens
+	s.waiters.unnote(m.ready)
 }
 
 // removedAt notes that key went away at this version, in a bucket that many

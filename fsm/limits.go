@@ -31,6 +31,17 @@ const (
 	KeptBytes    = 16 << 20
 	KeptReplyMax = 1 << 20
 
+	// WaitersMax bounds the commands that wait, and WaitersKeyMax those that wait for
+	// one key. WaitersBytesMax bounds what they are counted with together, and
+	// WaiterBytesMax one of them.
+	WaitersMax      = 200_000
+	WaitersKeyMax   = 100_000
+	WaitersBytesMax = 256 << 20
+	WaiterBytesMax  = 1 << 20
+	// KeptWoken bounds the replies to waits that are kept for an origin, beside
+	// KeptBytes.
+	KeptWoken = 10_000
+
 	// ReplyMax bounds one command's reply as reply.Value.Size counts it: the same
 	// large value may be asked for a million times in one command.
 	ReplyMax = 64 << 20

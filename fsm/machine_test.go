@@ -18,6 +18,7 @@ type machine struct {
 	term   uint64
 	now    int64
 	origin uint64
+	boot   uint64
 	number uint64
 	log    []logged
 }
@@ -28,7 +29,7 @@ type logged struct {
 }
 
 func newMachine(tb testing.TB, seats uint8) *machine {
-	m := &machine{tb: tb, state: New(), term: 1}
+	m := &machine{tb: tb, state: New(), term: 1, boot: 1}
 	m.member()
 	m.apply(&Entry{Kind: Birth, Birth: BirthRecord{Cluster: "test", Seats: seats}})
 	m.origin = m.apply(&Entry{Kind: OpenOrigin, Open: Open{Node: "n1", Disk: "d1", Boot: 1}}).Origin

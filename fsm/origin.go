@@ -1,6 +1,10 @@
 package fsm
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidwall/btree"
+)
 
 // origin is one boot of a node, as a source of numbered batches.
 type origin struct {
@@ -11,6 +15,17 @@ type origin struct {
 	last uint64 // the last number executed or cancelled
 	kept []kept // of the numbers last-len(kept)+1 to last
 	size int    // bytes of the kept replies
+
+	waiting   *btree.Map[uint64, *waiter] // by ticket
+	woken     *btree.Map[uint64, Answer]  // replies to waits that are kept, by ticket
+	wokenSize int                         // bytes of them
+}
+
+func newOrigin(id uint64, node, disk string, boot uint64) *origin {
+	return &origin{
+		id: id, node: node, disk: disk, boot: boot,
+		waiting: new(btree.Map[uint64, *waiter]), woken: new(btree.Map[uint64, Answer]),
+	}
 }
 
 // kept is what is remembered of a number in case its origin asks again.
@@ -35,9 +50,10 @@ func (s *State) open(o *Open, index uint64) uint64 {
 		return 0
 	}
 	if known != nil {
+		s.loseWaits(known)
 		delete(s.byID, known.id)
 	}
-	fresh := &origin{id: index, node: strings.Clone(o.Node), disk: strings.Clone(o.Disk), boot: o.Boot}
+	fresh := newOrigin(index, strings.Clone(o.Node), strings.Clone(o.Disk), o.Boot)
 	s.origins[fresh.node] = fresh
 	s.byID[index] = fresh
 	return index
@@ -50,6 +66,10 @@ func (s *State) runBatch(b *Batch) BatchResult {
 	if o == nil {
 		res.Status = Closed
 		return res
+	}
+	if b.Number <= o.last+1 {
+		// Else a ticket of a batch that is still missing might begin to wait after this.
+		s.settle(o, b.Settled)
 	}
 	switch {
 	case b.Number <= o.last:

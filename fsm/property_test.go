@@ -34,6 +34,8 @@ var propertyWords = [][]string{
 	{"lock.extend", "K", "V", "300"}, {"lock.release", "K", "V"}, {"lock.release", "K", "V"}, {"lock.break", "K"}, {"lock.ask", "K"}, {"lock.list"},
 	{"lock.acquireall", "V", "200", "3", "K", "K", "K"}, {"session.open", "200"}, {"session.open", "60", "name", "x"}, {"session.keepalive", "S"}, {"session.close", "S"}, {"session.list"},
 	{"eval", "redis.call('lock.acquire',KEYS[1],ARGV[1],'100') redis.call('del',KEYS[2]) return redis.call('lock.acquire',KEYS[2],ARGV[1],'90','shared')", "2", "K", "K", "V"},
+	{"blpop", "K", "K", "0"}, {"brpop", "K", "0"}, {"blmove", "K", "K", "left", "right", "0"}, {"brpoplpush", "K", "K", "0"}, {"blmpop", "0", "2", "K", "K", "left", "count", "2"},
+	{"bzpopmin", "K", "K", "0"}, {"bzpopmax", "K", "0"}, {"bzmpop", "0", "1", "K", "max", "count", "2"}, {"_unwait", "V"},
 	{"delex", "K", "ifeq", "v"}, {"lock.info", "K"}, {"lock.token", "K"}, {"keys", "*"}, {"randomkey"}, {"publish", "K", "V"},
 }
 
@@ -82,7 +84,10 @@ func TestWhateverIsDone(t *testing.T) {
 			m.number++
 			b := Batch{Origin: m.origin, Number: m.number, Clients: []Client{{Name: "a"}, {Name: "b"}}}
 			for range 1 + rng.IntN(3) {
-				b.Commands = append(b.Commands, Command{Space: uint8(rng.IntN(4)), DB: uint8(rng.IntN(2)), Client: uint32(rng.IntN(2)), Args: propertyCommand(m.state, rng)})
+				b.Commands = append(b.Commands, Command{Space: uint8(rng.IntN(4)), DB: uint8(rng.IntN(2)), Client: uint32(rng.IntN(2)), Args: propertyCommand(m.state, rng), Ticket: rng.Uint64N(40)})
+			}
+			if rng.IntN(4) == 0 {
+				b.Settled = []uint64{rng.Uint64N(40)}
 			}
 			tokens := m.state.Tokens()
 			res := m.apply(&Entry{Kind: Batches, Seed: rng.Uint64(), Batches: []Batch{b}})
@@ -102,6 +107,7 @@ func TestWhateverIsDone(t *testing.T) {
 
 // checkState counts anew what the state derives from its records.
 func checkState(t *rapid.T, s *State) {
+	checkWaiters(t, s)
 	var memory int64
 	deadlines, records := 0, 0
 	held, inSessions := map[string]bool{}, map[sessionLock]bool{}
@@ -188,7 +194,7 @@ func FuzzCommands(f *testing.F) {
 			m.number++
 			m.pass(time.Millisecond)
 			res := m.apply(&Entry{Kind: Batches, Seed: 1, Batches: []Batch{{
-				Origin: m.origin, Number: m.number, Clients: []Client{{}}, Commands: []Command{{Space: uint8(i % 2), Args: args}},
+				Origin: m.origin, Number: m.number, Clients: []Client{{}}, Commands: []Command{{Space: uint8(i % 2), Args: args, Ticket: uint64(i % 3)}},
 			}}})
 			if len(res.Faults) > 0 {
 				t.Fatalf("%q: %q", args, res.Faults)

@@ -30,9 +30,13 @@ func Restore(r io.Reader) (*State, error) {
 		{What: "feature level of the snapshot", Max: featureLevel},
 		{What: "script engine of the snapshot", Max: script.Version},
 	} {
-		if got := sr.uint(); sr.err == nil && got > uint64(v.Max) {
+		got := sr.uint()
+		if sr.err == nil && got > uint64(v.Max) {
 			v.Got = int(min(got, math.MaxInt32))
 			return nil, &v
+		}
+		if sr.version == 0 {
+			sr.version = got
 		}
 	}
 	s := New()
@@ -42,6 +46,9 @@ func Restore(r io.Reader) (*State, error) {
 	s.readSessions(sr)
 	s.readReleased(sr)
 	s.readRecords(sr)
+	if sr.version >= 2 {
+		s.readWaiters(sr)
+	}
 	sum := sr.crc
 	if tail := sr.raw(4); sr.err == nil && binary.BigEndian.Uint32([]byte(tail)) != sum {
 		return nil, fmt.Errorf("%w: its checksum does not fit its content", ErrSnapshot)
@@ -73,13 +80,21 @@ func (s *State) readHead(sr *snapshotReader) {
 
 func (s *State) readOrigins(sr *snapshotReader) {
 	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
-		o := &origin{id: sr.uint(), node: sr.text(), disk: sr.text(), boot: sr.uint(), last: sr.uint()}
+		o := newOrigin(sr.uint(), sr.text(), sr.text(), sr.uint())
+		o.last = sr.uint()
 		for k := sr.uint(); k > 0 && sr.err == nil; k-- {
 			o.kept = append(o.kept, sr.kept())
 			o.size += o.kept[len(o.kept)-1].size
 		}
 		if uint64(len(o.kept)) > o.last {
 			sr.fail("an origin keeps more replies than it had batches")
+		}
+		if sr.version >= 2 {
+			for k := sr.uint(); k > 0 && sr.err == nil; k-- {
+				ticket, a := sr.uint(), sr.answer()
+				o.woken.Set(ticket, a)
+				o.wokenSize += a.Value.Size()
+			}
 		}
 		s.origins[o.node] = o
 		s.byID[o.id] = o
@@ -127,10 +142,40 @@ func (s *State) readRecords(sr *snapshotReader) {
 	}
 }
 
+func (s *State) readWaiters(sr *snapshotReader) {
+	s.waiters.arrivals = sr.uint()
+	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+		arrival, origin, ticket, db, client, args := sr.uint(), sr.uint(), sr.uint(), sr.uint(), sr.texts(), sr.texts()
+		o := s.byID[origin]
+		if sr.err != nil || o == nil || db >= uint64(len(s.databases)) || len(client) != 4 || arrival > s.waiters.arrivals {
+			sr.fail("a command that waits for nobody or nowhere")
+			return
+		}
+		w := &waiter{
+			arrival: arrival, origin: origin, ticket: ticket, db: s.databases[db], args: args,
+			client: Client{Name: client[0], Addr: client[1], Library: client[2], Node: client[3]},
+		}
+		spec, bad := (*Spec)(nil), reply.Null
+		if len(args) > 0 {
+			spec = byName[args[0]]
+		}
+		if spec != nil && spec.want != nil && spec.ArityFits(len(args)) {
+			w.want, bad = spec.want(args)
+		}
+		if len(w.want.keys) == 0 || bad.IsError() {
+			sr.fail("a command that waits and can't")
+			return
+		}
+		s.waiters.add(w)
+		o.waiting.Set(ticket, w)
+	}
+}
+
 // snapshotReader reads and sums. After the first error every read gives zero
 // values.
 type snapshotReader struct {
 	r       *bufio.Reader
+	version uint64 // of the snapshot's format
 	crc     uint32
 	err     error
 	holders []*holder
@@ -235,14 +280,19 @@ func (sr *snapshotReader) texts() []string {
 func (sr *snapshotReader) kept() kept {
 	k := kept{status: BatchStatus(sr.uint())}
 	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
-		a := Answer{Grant: sr.int(), Cost: sr.int()}
-		v, rest, err := reply.Decode([]byte(sr.text()))
-		if sr.err == nil && (err != nil || len(rest) > 0) {
-			sr.fail("a kept reply that can't be read")
-		}
-		a.Value = v
+		a := sr.answer()
 		k.answers = append(k.answers, a)
-		k.size += v.Size()
+		k.size += a.Value.Size()
 	}
 	return k
+}
+
+func (sr *snapshotReader) answer() Answer {
+	a := Answer{Grant: sr.int(), Cost: sr.int()}
+	v, rest, err := reply.Decode([]byte(sr.text()))
+	if sr.err == nil && (err != nil || len(rest) > 0) {
+		sr.fail("a kept reply that can't be read")
+	}
+	a.Value = v
+	return a
 }

@@ -210,7 +210,6 @@ var edgeRows = []Spec{
 
 // absentRows are what Redis 7.0 has and Redfence doesn't. The errors begin like
 // those for unknown commands, since drivers match on that to do without, and say why.
-// Not listed are commands that block on lists and sorted sets: they are unknown.
 var absentRows = absentOf([]absence{
 	{"stream", "streams are not kept here",
 		"xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim"},

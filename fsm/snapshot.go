@@ -17,7 +17,7 @@ import (
 
 // SnapshotVersion is the version of the snapshot format that this binary writes
 // and the newest that it reads. docs/format.md has the bytes.
-const SnapshotVersion = 1
+const SnapshotVersion = 2
 
 // featureLevel says which behaviour the members of a cluster have agreed on.
 // Limits and the script engine's version change with it.
@@ -35,6 +35,8 @@ type Snapshot struct {
 	origins   []origin
 	members   []Member
 	scripts   []*cached // the least recently used first, EVAL's before loaded ones
+	arrivals  uint64
+	waiters   *btree.Map[uint64, *waiter]
 }
 
 // Snapshot captures the state. It takes time for the origins and scripts, not
@@ -47,8 +49,10 @@ func (s *State) Snapshot() *Snapshot {
 			sessions: s.sessions.copy(), released: s.released.copy(),
 			voters: Membership{s.voters.Index, slices.Clone(s.voters.Voters), slices.Clone(s.voters.Others)},
 		},
-		members: s.Members(),
-		scripts: s.scripts.oldestFirst(),
+		members:  s.Members(),
+		scripts:  s.scripts.oldestFirst(),
+		arrivals: s.waiters.arrivals,
+		waiters:  s.waiters.all.Copy(),
 	}
 	for _, d := range s.databases {
 		sn.databases = append(sn.databases, d.keys.Copy())
@@ -56,6 +60,7 @@ func (s *State) Snapshot() *Snapshot {
 	for _, o := range s.origins {
 		c := *o
 		c.kept = slices.Clone(o.kept)
+		c.waiting, c.woken = nil, o.woken.Copy()
 		sn.origins = append(sn.origins, c)
 	}
 	slices.SortFunc(sn.origins, func(a, b origin) int { return int(int64(a.id - b.id)) })
@@ -86,6 +91,7 @@ func (sn *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	sn.writeSessions(sw)
 	sn.writeReleased(sw)
 	sn.writeRecords(sw)
+	sn.writeWaiters(sw)
 	sum := sw.crc
 	sw.buf = binary.BigEndian.AppendUint32(sw.buf, sum)
 	sw.flush()
@@ -130,13 +136,38 @@ func (sn *Snapshot) writeOrigins(sw *snapshotWriter) {
 		for _, k := range o.kept {
 			sw.uint(uint64(k.status))
 			sw.uint(uint64(len(k.answers)))
-			for _, a := range k.answers {
-				sw.int(a.Grant)
-				sw.int(a.Cost)
-				sw.text(string(reply.Append(nil, a.Value)))
+			for i := range k.answers {
+				sw.answer(&k.answers[i])
 			}
 		}
+		sw.uint(uint64(o.woken.Len()))
+		o.woken.Scan(func(ticket uint64, a Answer) bool {
+			sw.uint(ticket)
+			sw.answer(&a)
+			return sw.err == nil
+		})
 	}
+}
+
+func (sw *snapshotWriter) answer(a *Answer) {
+	sw.int(a.Grant)
+	sw.int(a.Cost)
+	sw.text(string(reply.Append(nil, a.Value)))
+}
+
+// writeWaiters writes those who wait by arrival; the queues follow from them.
+func (sn *Snapshot) writeWaiters(sw *snapshotWriter) {
+	sw.uint(sn.arrivals)
+	sw.uint(uint64(sn.waiters.Len()))
+	sn.waiters.Scan(func(arrival uint64, w *waiter) bool {
+		sw.uint(arrival)
+		sw.uint(w.origin)
+		sw.uint(w.ticket)
+		sw.uint(uint64(w.db.order))
+		sw.texts([]string{w.client.Name, w.client.Addr, w.client.Library, w.client.Node})
+		sw.texts(w.args)
+		return sw.err == nil
+	})
 }
 
 func (sn *Snapshot) writeScripts(sw *snapshotWriter) {

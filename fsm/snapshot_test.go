@@ -15,6 +15,7 @@ import (
 var snapshotWords = []string{
 	"set %s v nx px 500", "set %s w", "set %s v px 3000", "del %s", "incr n:%s", "pexpire %s 100", "append %s x",
 	"eval return(redis.call('set',KEYS[1],ARGV[1],'px',700)) 1 %s y", "rename %s other", "getset %s z",
+	"blpop %s other 0", "rpush %s x y", "bzpopmin %s 0", "zadd %s 1 m",
 }
 
 // TestSnapshotChangesNothing: the same entries make the same state byte for
@@ -32,6 +33,7 @@ func TestSnapshotChangesNothing(t *testing.T) {
 			b := m.batch(commands...)
 			for j := range b.Commands {
 				b.Commands[j].Space = uint8(rng.IntN(4))
+				b.Commands[j].Ticket = uint64(4*i + j + 1)
 			}
 			m.apply(&Entry{Kind: Batches, Seed: rng.Uint64(), Batches: []Batch{b}})
 			if i%7 == 3 {

@@ -32,10 +32,12 @@ type State struct {
 	members   map[string]*Member // by node
 	voters    Membership
 	scripts   scriptCache
+	waiters   waiters
 
 	// What one entry needs while it is applied.
 	undo      []change
 	events    []Event
+	woken     []Woken
 	faults    []string
 	spent     int64 // steps and instructions of its commands so far
 	replied   int   // bytes of their replies so far
@@ -64,6 +66,7 @@ func New() *State {
 		engine:    script.New(),
 	}
 	s.scripts.init()
+	s.waiters.init()
 	s.addSpaces(0)
 	return s
 }
@@ -103,6 +106,7 @@ func (s *State) SetMembership(m Membership) {
 func (s *State) forget(node string) {
 	delete(s.members, node)
 	if o := s.origins[node]; o != nil {
+		s.loseWaits(o)
 		delete(s.byID, o.id)
 		delete(s.origins, node)
 	}

@@ -57,6 +57,7 @@ type Spec struct {
 	Summary           string // one line
 	Text              string // of an Absent one: the error, "" for unknown command
 	run               func(*call) reply.Value
+	want              func(args []string) (want, reply.Value) // of one that may wait
 }
 
 // Has says whether all of the flags are set.
@@ -88,11 +89,12 @@ func Table() []*Spec {
 
 func init() {
 	for _, rows := range [][]Spec{
-		stringRows, hashRows, listRows, setRows, zsetRows, genericRows, expireRows, scriptRows, lockRows, acquireRows, operatorRows, lockAllRows, sessionRows, lockListRows, seatRows, serverRows, memoryRows, edgeRows, absentRows,
+		stringRows, hashRows, listRows, setRows, zsetRows, blockingRows, genericRows, expireRows, scriptRows, lockRows, acquireRows, operatorRows, lockAllRows, sessionRows, lockListRows, seatRows, serverRows, memoryRows, edgeRows, absentRows,
 	} {
 		for i := range rows {
 			s := &rows[i]
-			if byName[s.Name] != nil || s.Name != strings.ToLower(s.Name) || (s.Where == Machine) != (s.run != nil) {
+			if byName[s.Name] != nil || s.Name != strings.ToLower(s.Name) || (s.Where == Machine) != (s.run != nil) ||
+				s.Has(Blocking) && s.Where == Machine && s.want == nil {
 				panic("fsm: bad row of the command table: " + s.Name)
 			}
 			byName[s.Name] = s

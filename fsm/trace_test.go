@@ -25,6 +25,11 @@ import (
 //	multi 300ms [watch=(k, l)]   the lines are the commands of an EXEC; watch names
 //	                             keys that were watched by the directive "watch"
 //	watch keys=(k, l)            notes the versions of keys
+//	#7 blpop k 0                 a command that may wait, with its ticket; who is
+//	                             served later is told below the command that did it
+//	settled tickets=(7)          the origin is done with the tickets
+//	lose                         the origin is out of touch: its waits end
+//	boot                         the node starts anew: another origin
 //	leader term=2                a new leader's first entry
 //	late stamp=5s of=1           an entry with a stamp of a leader of another term
 //	memory max=1000              the leader's memory limit
@@ -101,7 +106,12 @@ func (tr *trace) moveTo(t *testing.T, d *datadriven.TestData) {
 }
 
 func (tr *trace) command(t *testing.T, line string) Command {
-	return Command{Space: uint8(tr.seat), DB: uint8(tr.db), Args: words(t, line)}
+	args, ticket := words(t, line), uint64(0)
+	if number, ok := strings.CutPrefix(args[0], "#"); ok {
+		ticket, _ = strconv.ParseUint(number, 10, 64)
+		args = args[1:]
+	}
+	return Command{Space: uint8(tr.seat), DB: uint8(tr.db), Args: args, Ticket: ticket}
 }
 
 // words splits a line at blanks; a word that begins with a quote ends with it.
@@ -149,8 +159,18 @@ func (tr *trace) apply(t *testing.T, line string, commands ...Command) string {
 		}
 		out += "  event " + strings.TrimSpace(fmt.Sprintf("%s %q %s", e.Name, e.Key, e.Payload)) + "\n"
 	}
+	out += wokenText(&res)
 	for _, f := range res.Faults {
 		t.Errorf("fault: %s", f)
+	}
+	return out
+}
+
+// wokenText says who was answered that waited.
+func wokenText(res *Result) string {
+	out := ""
+	for _, w := range res.Woken {
+		out += fmt.Sprintf("  #%d -> %s\n", w.Ticket, spelled(w.Answer.Value))
 	}
 	return out
 }
@@ -193,6 +213,20 @@ func (tr *trace) other(t *testing.T, d *datadriven.TestData) string {
 		}
 		tr.m.applyStamped(&Entry{Kind: Batches, Stamp: Stamp{Term: of, Now: at.Microseconds()}}, tr.m.term)
 		return fmt.Sprintf("the clock shows %v\n", time.Duration(tr.m.state.Now())*time.Microsecond)
+	case "settled":
+		var tickets []uint64
+		d.ScanArgs(t, "tickets", &tickets)
+		tr.m.number++
+		res := tr.m.apply(&Entry{Kind: Batches, Batches: []Batch{{Origin: tr.m.origin, Number: tr.m.number, Settled: tickets}}})
+		return wokenText(&res)
+	case "lose":
+		res := tr.m.apply(&Entry{Kind: LoseWaits, Lost: tr.m.origin})
+		return wokenText(&res)
+	case "boot":
+		tr.m.boot++
+		res := tr.m.apply(&Entry{Kind: OpenOrigin, Open: Open{Node: "n1", Disk: "d1", Boot: tr.m.boot}})
+		tr.m.origin, tr.m.number = res.Origin, 0
+		return wokenText(&res)
 	case "memory":
 		d.ScanArgs(t, "max", &tr.memoryMax)
 		return ""
@@ -232,6 +266,10 @@ func (tr *trace) keys() string {
 			return true
 		})
 	}
+	s.waiters.all.Scan(func(_ uint64, w *waiter) bool {
+		fmt.Fprintf(&out, "#%d waits for %s\n", w.ticket, strings.Join(w.args, " "))
+		return true
+	})
 	if out.Len() == 0 {
 		return "nothing\n"
 	}

@@ -64,6 +64,8 @@ var gauges = []plainMetric{
 	{"redfence_queue_bytes", "Bytes of the commands that wait.", asFloat(func(r *reading) int64 { return r.stats.QueueBytes.Load() })},
 	{"redfence_connections", "Open client connections.", asFloat(func(r *reading) int { return r.server.connected() })},
 	{"redfence_connections_max", "How many client connections there may be.", asFloat(func(r *reading) int { return r.server.settings.maxClients() })},
+	{"redfence_blocked_connections", "Connections of this node whose command waits.", asFloat(func(r *reading) int64 { return r.server.blocked.Load() })},
+	{"redfence_waiters", "Commands of all nodes that wait for something to take.", asFloat(func(r *reading) int { return r.status.Waiting })},
 	{"redfence_listeners", "Connections that listen to channels.", asFloat(func(r *reading) int { return len(r.server.hub.audience()) })},
 	{"redfence_output_held_bytes", "Messages that wait for clients to read them.", asFloat(func(r *reading) int64 { return r.server.outputHeld.Load() })},
 	{"redfence_replies_held_bytes", "Replies that are made and not yet written; --reply-memory bounds them.", asFloat(func(r *reading) int64 { return r.server.backend.Replies().Used() })},

@@ -259,15 +259,26 @@ func clientPause(*session, []string) reply.Value {
 	return reply.Err("ERR CLIENT PAUSE is not supported: a node that others rely on does not stop answering on request")
 }
 
-func clientUnblock(_ *session, args []string) reply.Value {
+// clientUnblock ends the wait of another connection of this node.
+func clientUnblock(c *session, args []string) reply.Value {
 	if len(args) > 4 {
 		return subcommandSyntax(args)
 	}
 	if len(args) == 4 && !strings.EqualFold(args[3], "timeout") && !strings.EqualFold(args[3], "error") {
 		return reply.Err("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 	}
-	if _, ok := fsm.ParseInt(args[2]); !ok {
+	id, ok := fsm.ParseInt(args[2])
+	if !ok {
 		return errNotInteger
+	}
+	answer := reply.NullArray
+	if len(args) == 4 && strings.EqualFold(args[3], "error") {
+		answer = errUnblocked
+	}
+	for _, x := range c.server.everySession() {
+		if x.id == id {
+			return reply.Truth(x.unblock(answer))
+		}
 	}
 	return reply.Integer(0)
 }

@@ -291,10 +291,11 @@ func keysOf(args []string) ([]string, *fsm.Spec, reply.Value) {
 }
 
 // movableKeys finds the keys of a command that says how many there are: after
-// the script of an EVAL, after the destination of a ZUNIONSTORE, or at once.
+// the script of an EVAL, after the timeout of a BLMPOP, after the destination of a
+// ZUNIONSTORE, or at once.
 func movableKeys(spec *fsm.Spec, args []string) []string {
 	at := 1
-	if spec.Has(fsm.Script) || spec.First > 0 {
+	if spec.Has(fsm.Script) || spec.Has(fsm.Blocking) || spec.First > 0 {
 		at = 2
 	}
 	if spec.Name == "lock.acquireall" { // behind the owner and the lease

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,7 +32,9 @@ type fake struct {
 	replies *replica.Budget
 	hang    chan struct{} // if not nil, Ready waits for it
 	// before, if not nil, is called before each Do, without the lock.
-	before func(cmds []fsm.Command)
+	before  func(cmds []fsm.Command)
+	tickets uint64
+	waits   map[uint64]*fakeWait
 }
 
 var _ Backend = (*fake)(nil)
@@ -80,13 +83,18 @@ func (f *fake) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	return f.run(client, cmds, nil)
+}
+
+// run applies commands; settled are tickets that nobody waits for any more.
+func (f *fake) run(client fsm.Client, cmds []fsm.Command, settled []uint64) ([]fsm.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.index++
 	f.number++
 	f.batches = append(f.batches, len(cmds))
 	e := fsm.Entry{Kind: fsm.Batches, Stamp: f.stamp(), Seed: f.index, Batches: []fsm.Batch{{
-		Origin: f.origin, Number: f.number, Acked: f.number - 1, Clients: []fsm.Client{client}, Commands: cmds,
+		Origin: f.origin, Number: f.number, Acked: f.number - 1, Clients: []fsm.Client{client}, Commands: cmds, Settled: settled,
 	}}}
 	res, err := f.state.Apply(f.index, 1, fsm.AppendEntry(nil, &e))
 	if err != nil {
@@ -94,6 +102,12 @@ func (f *fake) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([
 	}
 	if f.server != nil {
 		f.server.Events(res.Events)
+	}
+	for _, w := range res.Woken {
+		if x := f.waits[w.Ticket]; x != nil {
+			x.answer <- w.Answer
+			x.wake()
+		}
 	}
 	return res.Batches[0].Answers, nil
 }
@@ -135,4 +149,51 @@ func (f *fake) SetKeyEvents(on bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.state.KeyEvents = on
+}
+
+// fakeWait is a command that waits in the fake's machine.
+type fakeWait struct {
+	fake   *fake
+	ticket uint64
+	answer chan fsm.Answer // of capacity 1
+	wake   func()
+}
+
+func (f *fake) Block(ctx context.Context, client fsm.Client, cmds []fsm.Command, share *replica.Share, wake func()) ([]fsm.Answer, replica.Waiting, error) {
+	f.mu.Lock()
+	if f.waits == nil {
+		f.waits = map[uint64]*fakeWait{}
+	}
+	f.tickets++
+	w := &fakeWait{fake: f, ticket: f.tickets, answer: make(chan fsm.Answer, 1), wake: wake}
+	f.waits[w.ticket] = w
+	f.mu.Unlock()
+	last := len(cmds) - 1
+	cmds[last].Ticket = w.ticket
+	answers, err := f.DoSome(ctx, client, cmds, share)
+	if err != nil || !fsm.IsWaiting(&answers[last]) {
+		return answers, nil, err
+	}
+	return answers, w, nil
+}
+
+func (w *fakeWait) Answer() (fsm.Answer, bool) {
+	select {
+	case a := <-w.answer:
+		w.answer <- a
+		return a, true
+	default:
+		return fsm.Answer{}, false
+	}
+}
+
+func (w *fakeWait) End(ctx context.Context) (bool, error) {
+	answers, err := w.fake.Do(ctx, fsm.Client{}, []fsm.Command{{Args: []string{"_unwait", strconv.FormatUint(w.ticket, 10)}}})
+	return err == nil && answers[0].Value.Int == 1, err
+}
+
+func (w *fakeWait) Leave() {
+	if _, err := w.fake.run(fsm.Client{}, nil, []uint64{w.ticket}); err != nil {
+		panic(err)
+	}
 }

@@ -123,7 +123,7 @@ func infoClients(b *infoText) {
 	b.number("connected_clients", int64(b.server.connected()))
 	b.number("cluster_connections", 0)
 	b.number("maxclients", int64(b.server.settings.maxClients()))
-	b.number("blocked_clients", 0)
+	b.number("blocked_clients", b.server.blocked.Load())
 	tracking, _ := b.server.trackers.sizes()
 	b.number("tracking_clients", int64(tracking))
 	b.number("pubsub_clients", int64(len(b.server.hub.audience())))

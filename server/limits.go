@@ -35,6 +35,9 @@ const (
 	// connection keeps.
 	ReadBufferMin  = 4 << 10
 	ReadBufferKept = 64 << 10
+	// ReadAheadMax is how much is read of a connection while its command waits: to
+	// see that the client has gone, and no more than that.
+	ReadAheadMax = 256 << 10
 	// InputBytesMax bounds what all connections of a node together hold: input
 	// beyond ReadBufferKept, until it is executed, and what HeldMax counts. Unfinished
 	// commands of many clients can't take the memory.

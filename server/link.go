@@ -177,6 +177,22 @@ func (l *link) fill() error {
 	return err
 }
 
+// ahead reads once what comes behind the commands that were given out, or
+// answers at once that as much is there as may be read ahead.
+func (l *link) ahead() (full bool, err error) {
+	if l.end-l.start >= ReadAheadMax || l.room() != nil {
+		return true, nil
+	}
+	most := min(len(l.buf), l.start+ReadAheadMax)
+	n, err := l.conn.Read(l.buf[l.end:most])
+	l.end += n
+	l.input.Add(int64(n))
+	if n > 0 {
+		return false, nil
+	}
+	return false, err
+}
+
 // room makes space for at least one byte. The buffer doubles as bytes come;
 // one that a long command made large goes when it is empty, one that pipelines
 // fill stays.

@@ -17,6 +17,10 @@ type run struct {
 	edge  int64 // what the edge's replies in slots take
 	slots []slot
 	walks func() // ends the turn of a command that visits the whole keyspace
+	// blocks says that the last command may wait: nothing comes behind it.
+	blocks  bool
+	waiting replica.Waiting // it does, since it was sent
+	sent    time.Time
 }
 
 // slot is the place of one reply.
@@ -60,6 +64,10 @@ func (c *session) submit(spec *fsm.Spec, args []string) {
 	}
 	c.trackKeys(spec, args)
 	c.add(spec, cmd, c.tellBehind(spec, []queued{{spec, args}}, after))
+	if spec.Has(fsm.Blocking) {
+		c.run.blocks = true
+		c.settle()
+	}
 }
 
 // add puts a command into the run, and sends what is there first if it would
@@ -95,7 +103,7 @@ func (c *session) settle() {
 	failed := false
 	for cmds, slots := r.cmds, r.slots; len(slots) > 0; {
 		start := time.Now()
-		answers, err := c.server.backend.DoSome(c.server.ctx, c.client, cmds, c.replies)
+		answers, err := c.send(cmds)
 		took := time.Since(start)
 		if err == nil && (len(answers) == 0 && len(cmds) > 0 || len(answers) > len(cmds)) {
 			c.server.log.Error("the backend answered another number of commands", "asked", len(cmds), "answered", len(answers))
@@ -132,6 +140,9 @@ func (c *session) writeSlots(slots []slot, left int, answers []fsm.Answer, err e
 			if s.cmd >= until {
 				return slots[i:]
 			}
+			if c.run.waiting != nil && s.cmd == len(c.run.cmds)-1 {
+				answers[0] = c.await()
+			}
 			s.value = c.outcome(s, answers, err, waited)
 			answers = answers[min(1, len(answers)):]
 			stat := c.server.stats.of(s.spec)
@@ -161,6 +172,16 @@ func (c *session) release() {
 	c.replies.Release()
 }
 
+// send sends commands of the run to the machine.
+func (c *session) send(cmds []fsm.Command) (answers []fsm.Answer, err error) {
+	if !c.run.blocks {
+		return c.server.backend.DoSome(c.server.ctx, c.client, cmds, c.replies)
+	}
+	c.run.sent = time.Now()
+	answers, c.run.waiting, err = c.server.backend.Block(c.server.ctx, c.client, cmds, c.replies, c.wake)
+	return answers, err
+}
+
 // startWalk waits for its turn to visit the whole keyspace, and says whether it came.
 func (s *Server) startWalk() bool {
 	timer := time.NewTimer(WalkWait)
@@ -179,7 +200,7 @@ func (s *Server) startWalk() bool {
 func (c *session) clearRun(failed bool) {
 	r := &c.run
 	clear(r.slots)
-	r.slots, r.size, r.edge = r.slots[:0], 0, 0
+	r.slots, r.size, r.edge, r.blocks, r.waiting = r.slots[:0], 0, 0, false, nil
 	if failed || cap(r.cmds) > 1024 {
 		r.slots, r.cmds = nil, nil
 		return

@@ -27,6 +27,10 @@ type Backend interface {
 	DoSome(ctx context.Context, client fsm.Client, cmds []fsm.Command, share *replica.Share) ([]fsm.Answer, error)
 	// Replies is the budget of replies.
 	Replies() *replica.Budget
+	// Block is DoSome for commands of which the last one may wait. If it does, waiting
+	// is not nil, and wake is called once that has an answer, perhaps before Block
+	// has returned; it returns soon and may be called from anywhere.
+	Block(ctx context.Context, client fsm.Client, cmds []fsm.Command, share *replica.Share, wake func()) (answers []fsm.Answer, waiting replica.Waiting, err error)
 	// Status tells what the node knows, without asking anybody.
 	Status() replica.Status
 	// Ready is nil if the node can serve within a second.
@@ -90,6 +94,7 @@ type Server struct {
 	lastID      atomic.Int64
 	inputHeld   atomic.Int64
 	outputHeld  atomic.Int64
+	blocked     atomic.Int64 // connections whose command waits
 	settings    settings
 	stats       stats
 	rate        rate
@@ -243,6 +248,7 @@ func (s *Server) close() <-chan struct{} {
 	}
 	for _, c := range s.sessions {
 		c.link.conn.SetReadDeadline(time.Unix(1, 0))
+		c.wake()
 	}
 	ended := make(chan struct{})
 	go func() {

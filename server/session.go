@@ -22,6 +22,7 @@ import (
 type session struct {
 	mu sync.Mutex // guards what CLIENT LIST of another session reads; only the own goroutine writes
 	shown
+	blocked blockedState
 
 	server *Server
 	id     int64
@@ -84,6 +85,7 @@ func newSession(s *Server, conn net.Conn, space uint8) *session {
 	}
 	c.w = writer{send: c.out.send}
 	c.active.Store(now.UnixNano())
+	c.blocked.woken = make(chan struct{}, 1)
 	c.begin()
 	c.renamed()
 	return c
@@ -223,6 +225,7 @@ func (c *session) letGo(n int) {
 // kill ends the connection from another goroutine.
 func (c *session) kill() {
 	c.out.close()
+	c.wake()
 }
 
 // renamed remembers how the machine and the other nodes see the connection.
@@ -250,14 +253,14 @@ func (c *session) setShown(change func(*shown)) {
 // describe is the connection's line in CLIENT LIST and CLIENT INFO.
 func (c *session) describe() string {
 	c.mu.Lock()
-	s := c.shown
+	s, waits := c.shown, c.blocked.waits
 	c.mu.Unlock()
 	flags := ""
 	for _, f := range []struct {
 		set    bool
 		letter string
 	}{
-		{s.channels+s.patterns+s.shards > 0, "P"}, {s.queued >= 0, "x"}, {s.tracking, "t"}, {s.noEvict, "e"}, {s.noTouch, "T"},
+		{s.channels+s.patterns+s.shards > 0, "P"}, {waits, "b"}, {s.queued >= 0, "x"}, {s.tracking, "t"}, {s.noEvict, "e"}, {s.noTouch, "T"},
 	} {
 		if f.set {
 			flags += f.letter

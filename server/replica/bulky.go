@@ -12,6 +12,7 @@ import (
 var valueWrites = map[string]bool{
 	"getset": true, "getdel": true, "getex": true, "lpop": true, "rpop": true, "lmpop": true, "lmove": true,
 	"rpoplpush": true, "spop": true, "zpopmin": true, "zpopmax": true, "zmpop": true,
+	"blpop": true, "brpop": true, "blmpop": true, "blmove": true, "brpoplpush": true, "bzpopmin": true, "bzpopmax": true, "bzmpop": true,
 }
 
 // bulky says whether a command's reply may be large. Such commands are not

@@ -19,7 +19,7 @@
 //
 // Read node.go first, then origin.go (numbering, exactly once), term.go (the
 // leader's one stamping goroutine), clock.go, machine.go (what is applied),
-// reads.go (linearizable reads), port.go, link.go and serve.go (between nodes),
+// reads.go (linearizable reads), waits.go and presence.go (commands that wait), port.go, link.go and serve.go (between nodes),
 // birth.go and members.go (how a cluster begins and changes), and disk.go,
 // stores.go, checkedlog.go and snapshots.go (what lies on disk, and how damage to
 // it is noticed).

@@ -146,6 +146,7 @@ func (n *Node) serve(t *term) {
 		return // raft took the leadership away while the first entry was on its way
 	}
 	n.gate.open(t.number)
+	n.presence.begin(n.clock.counted())
 	n.serving.Store(t)
 	n.served.Store(true)
 	n.log.Info("this node leads", "term", t.number)
@@ -155,6 +156,7 @@ func (n *Node) serve(t *term) {
 	}
 	poke(n.openDue)
 	n.spawn(func() { n.tend(t) })
+	n.spawn(func() { n.endSilentWaits(t) })
 }
 
 // stopServing undoes serve.

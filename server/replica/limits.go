@@ -108,6 +108,12 @@ const (
 	// below the 64 MiB that the log takes; commandMax is the largest command.
 	entryMax   = 48 << 20
 	commandMax = 40 << 20
+	// aliveEvery is how often a node keeps in touch with the leader, and waitSilenceMax
+	// how long it may be silent until what waits there ends.
+	aliveEvery     = 500 * time.Millisecond
+	waitSilenceMax = 2 * time.Second
+	// settledPerBatch bounds the tickets that a batch says are settled.
+	settledPerBatch = 10_000
 	// batchesPerLink bounds what a node may have waiting at the leader.
 	batchesPerLink = 64
 	readsPerLink   = 100_000

@@ -179,6 +179,12 @@ func (l *link) handle(typ byte, body []byte) error {
 			l.node.origin.resolve(&res)
 		}
 		return err
+	case frameWoken:
+		w, err := decodeWoken(body)
+		if err == nil {
+			l.node.origin.woken(&w)
+		}
+		return err
 	case frameLost:
 		lost, err := decodeLost(body)
 		if err == nil {
@@ -221,6 +227,8 @@ func (l *link) serves() {
 func (l *link) forward() {
 	ticker := time.NewTicker(linkSilenceMax / 4)
 	defer ticker.Stop()
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
 	var waitsFor uint64
 	var since time.Duration
 	for {
@@ -236,6 +244,8 @@ func (l *link) forward() {
 				}
 				l.out.send(frameSubmit, func(buf []byte) []byte { return fsm.AppendBatch(buf, b) })
 			}
+		case <-alive.C:
+			l.out.send(frameAlive, nil)
 		case <-ticker.C:
 			now := l.node.clock.counted()
 			oldest, owed := l.node.origin.pending(l)

@@ -16,6 +16,7 @@ const (
 	frameSubmit byte = 2 // follower: a batch
 	frameRead   byte = 3 // follower: lone reads
 	frameInfo   byte = 4 // follower: its addresses, and whether it wants key events
+	frameAlive  byte = 5 // follower: nothing but that it is there
 
 	frameServing byte = 16 // leader: it serves, in this term
 	frameStopped byte = 17 // leader: it serves no more
@@ -24,6 +25,7 @@ const (
 	frameLost    byte = 20 // leader: a batch was not proposed, or nobody knows
 	frameAnswer  byte = 21 // leader: what reads came to
 	frameEvents  byte = 22 // leader: events of an entry
+	frameWoken   byte = 23 // leader: the reply to a command that waited
 )
 
 var errBadFrame = errors.New("a frame of a link can't be read")
@@ -122,6 +124,12 @@ func appendEvents(b []byte, p *eventsPush) []byte {
 		}
 	}
 	return b
+}
+
+func appendWoken(b []byte, w *fsm.Woken) []byte {
+	b = binary.AppendUvarint(b, w.Origin)
+	b = binary.AppendUvarint(b, w.Ticket)
+	return appendAnswers(b, []fsm.Answer{w.Answer})
 }
 
 func appendInfo(b []byte, info *linkInfo) []byte {
@@ -247,6 +255,17 @@ func decodeReadResult(b []byte) (r readResult, err error) {
 	r.id, r.ok = f.uint(), f.bool()
 	r.answers = f.answers()
 	return r, f.end()
+}
+
+func decodeWoken(b []byte) (w fsm.Woken, err error) {
+	f := fields{b: b}
+	w.Origin, w.Ticket = f.uint(), f.uint()
+	answers := f.answers()
+	if len(answers) != 1 {
+		return w, errBadFrame
+	}
+	w.Answer = answers[0]
+	return w, f.end()
 }
 
 func decodeEvents(b []byte) (p eventsPush, err error) {

@@ -280,6 +280,7 @@ func (n *Node) membersChanged() {
 func (n *Node) restored(index uint64) {
 	n.stats.SnapshotsLoaded.Add(1)
 	n.feed.skipTo(index)
+	n.waitsRestored()
 	n.membersChanged()
 	if n.raft.Load() != nil {
 		n.cfg.OnMissedEvents()

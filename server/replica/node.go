@@ -37,6 +37,7 @@ type Node struct {
 	follower *follower
 	guests   *guests
 	council  *council
+	presence presence
 
 	role    sync.Mutex // serve and stopServing don't overlap
 	stores  *stores

@@ -36,6 +36,7 @@ type origin struct {
 	signal   func()  // tells the target that there may be something to take
 	reopen   func()  // asks for a new id
 	replies  *Budget // while it has no room, bulky parts wait: see bulky.go
+	waits    waits
 }
 
 // part is what one caller submitted; it is in one batch whole.
@@ -67,10 +68,14 @@ type batch struct {
 	before  bool // exposed, before it was last sent
 	costly  bool // it carries a script that is costly or unknown
 	bulky   bool // its replies may be large
+	settled []uint64
 }
 
 func newOrigin(cfg *Config, stats *Stats, costs *costs) *origin {
-	return &origin{cfg: cfg, stats: stats, costs: costs, next: 1, signal: func() {}, reopen: func() {}, replies: NewBudget(RepliesMax)}
+	return &origin{
+		cfg: cfg, stats: stats, costs: costs, next: 1, signal: func() {}, reopen: func() {},
+		replies: NewBudget(RepliesMax), waits: waits{open: map[uint64]*wait{}},
+	}
 }
 
 // submit puts a part in the queue.
@@ -167,9 +172,13 @@ func (o *origin) take(target any, room int) *fsm.Batch {
 		return nil
 	}
 	b := o.gather(room)
+	if b == nil && o.waits.urgent {
+		b = &batch{number: o.next}
+	}
 	if b == nil {
 		return nil
 	}
+	b.settled = o.waits.takeSettled()
 	o.inflight = append(o.inflight, b)
 	o.next++
 	return o.send(b)
@@ -245,8 +254,8 @@ func (o *origin) add(b *batch, p *part) {
 func (o *origin) send(b *batch) *fsm.Batch {
 	b.sent, b.before, b.exposed = true, b.exposed, true
 	o.stats.BatchesSent.Add(1)
-	out := &fsm.Batch{Origin: o.id, Number: b.number, Acked: o.inflight[0].number - 1}
-	if !slices.ContainsFunc(b.parts, func(p *part) bool { return !p.quit }) {
+	out := &fsm.Batch{Origin: o.id, Number: b.number, Acked: o.inflight[0].number - 1, Settled: b.settled}
+	if len(b.parts) > 0 && !slices.ContainsFunc(b.parts, func(p *part) bool { return !p.quit }) {
 		out.Cancel = true
 		o.stats.BatchesCancelled.Add(1)
 		return out
@@ -325,6 +334,7 @@ func (o *origin) answer(b *batch, res *fsm.BatchResult) {
 				o.costs.note(&p.cmds[i], &answers[i])
 			}
 		}
+		o.noteWaits(p, answers, res.Origin, res.Number)
 		p.done <- outcome{answers: answers[:len(p.cmds):len(p.cmds)]}
 		answers = answers[len(p.cmds):]
 	}
@@ -334,6 +344,7 @@ func (o *origin) answer(b *batch, res *fsm.BatchResult) {
 // have been executed; what was not is sent under the next. It unlocks o.mu.
 func (o *origin) closed() {
 	old := o.inflight
+	lost := o.waits.lose(o.id)
 	o.inflight, o.id = nil, 0
 	var unknown, back []*part
 	for _, b := range old {
@@ -352,6 +363,9 @@ func (o *origin) closed() {
 	o.mu.Unlock()
 	for _, p := range unknown {
 		p.done <- outcome{err: ErrUnknownOutcome}
+	}
+	for _, w := range lost {
+		w.wake()
 	}
 	reopen()
 }

@@ -70,6 +70,11 @@ func (gs *guests) ofOrigin(origin uint64) *guest {
 	return gs.byOrigin[origin]
 }
 
+// ofNode are the links of a node: an old one may not have broken yet.
+func (gs *guests) ofNode(node string) []*guest {
+	return slices.DeleteFunc(gs.list(), func(g *guest) bool { return g.id != node })
+}
+
 func (gs *guests) list() []*guest {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -107,7 +112,10 @@ func (g *guest) announce(t *term) {
 }
 
 func (g *guest) handle(typ byte, body []byte) error {
+	g.node.presence.note(g.id, g.node.clock.counted())
 	switch typ {
+	case frameAlive:
+		return nil
 	case frameSubmit:
 		return g.submit(body)
 	case frameRead:
@@ -251,6 +259,16 @@ func (n *Node) deliver(index uint64, res *fsm.Result, keyEvents bool) {
 		push := eventsPush{prev, index, keyEvents, res.Events}
 		for _, g := range n.guests.list() {
 			g.out.send(frameEvents, func(b []byte) []byte { return appendEvents(b, &push) })
+		}
+	}
+	for i := range res.Woken {
+		w := &res.Woken[i]
+		n.origin.woken(w)
+		if n.serving.Load() == nil {
+			continue
+		}
+		for _, g := range n.guests.ofNode(w.Node) {
+			g.out.send(frameWoken, func(b []byte) []byte { return appendWoken(b, w) })
 		}
 	}
 	for i := range res.Batches {

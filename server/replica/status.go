@@ -44,6 +44,7 @@ type Status struct {
 	Keys                 []int       // records of each keyspace, all databases; 0 is the shared port's
 	Counts               []fsm.Count // what INFO and metrics show of the machine
 	Memory               int64       // bytes of records as fsm counts them
+	Waiting              int         // commands of all nodes that wait
 	Scripts, ScriptBytes int         // in the script cache, and what they take there
 	LeaseNow             int64       // the machine's time in microseconds
 	LostTime             time.Duration
@@ -78,7 +79,7 @@ func (n *Node) Status() Status {
 	n.machine.look(func(m *fsm.State) {
 		records = m.Members()
 		s.Tokens, s.Memory, s.LeaseNow = m.Tokens(), m.Memory(), m.Now()
-		s.Counts = m.Counts()
+		s.Counts, s.Waiting = m.Counts(), m.Waiting()
 		s.Scripts, s.ScriptBytes = m.Scripts()
 		for space := range m.Cluster().Seats + 1 {
 			s.Keys = append(s.Keys, m.Keys(space))

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestEntryOfANewerVersionStopsTheNode(t *testing.T) {
 	future := term.raft.ApplyLog(raft.Log{Data: e}, 0)
 	select {
 	case err := <-said:
-		for _, want := range []string{"log index", "kind 1", "version 2", "upgrade the binary"} {
+		for _, want := range []string{"log index", "kind 1", fmt.Sprint("version ", fsm.EntryVersion+1), "upgrade the binary"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not say %q", err, want)
 			}

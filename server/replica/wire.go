@@ -19,7 +19,7 @@ import (
 // what follows in two bytes, and texts of at most 255 bytes with their length before them.
 const (
 	wireMagic   = "RFNC"
-	wireVersion = 1
+	wireVersion = 2
 )
 
 // What a connection is for.

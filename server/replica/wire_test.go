@@ -39,7 +39,7 @@ func greetWith(t *testing.T, addr string, g greeting) greeting {
 // Bytes between nodes of different versions must not change unnoticed.
 func TestGoldenGreeting(t *testing.T) {
 	g := greeting{Code: kindLink, Cluster: "c1", Node: "n1", Disk: "d1", Arch: "amd64", Target: "n2"}
-	const want = "52464e4301020012" + "026331" + "026e31" + "026431" + "05616d643634" + "026e32"
+	const want = "52464e4302020012" + "026331" + "026e31" + "026431" + "05616d643634" + "026e32"
 	got := appendGreeting(nil, &g)
 	if hex.EncodeToString(got) != want {
 		t.Fatalf("got %x, want %s", got, want)
@@ -62,6 +62,7 @@ func TestGoldenFrames(t *testing.T) {
 		{Kind: fsm.LockChanged, DB: 1, Name: "break", Key: "k", Payload: "who", Owner: "o", Token: 300, Node: "n1", Place: fsm.Place{Index: 9, Number: 1}},
 	}}
 	read := readRequest{id: 5, client: fsm.Client{Addr: "a"}, cmds: []fsm.Command{{DB: 1, Args: []string{"get", "k"}}}}
+	woken := fsm.Woken{Origin: 7, Ticket: 9, Answer: fsm.Answer{Value: reply.Integer(1)}}
 	answer := readResult{id: 5, ok: true, answers: []fsm.Answer{{Value: reply.Null}}}
 	cases := []struct {
 		name string
@@ -84,8 +85,11 @@ func TestGoldenFrames(t *testing.T) {
 			"0000001b16" + "03" + "09" + "00" + "01" + "05000100" + "05627265616b" + "016b" + "0377686f" + "016f" + "026e31" + "ac02",
 			func(b []byte) (any, error) { return decodeEvents(b) }, locks},
 		{"read", frameRead, func(b []byte) []byte { return appendRead(b, &read) },
-			"0000001703" + "05" + "00000000" + "01" + "0001610000" + "01" + "000100" + "00" + "02" + "03676574" + "016b",
+			"0000001803" + "05" + "0000000000" + "01" + "0001610000" + "01" + "000100" + "00" + "02" + "03676574" + "016b",
 			func(b []byte) (any, error) { return decodeRead(b) }, &read},
+		{"woken", frameWoken, func(b []byte) []byte { return appendWoken(b, &woken) },
+			"0000000717" + "07" + "09" + "01" + "00" + "00" + "0402",
+			func(b []byte) (any, error) { return decodeWoken(b) }, woken},
 		{"answer", frameAnswer, func(b []byte) []byte { return appendReadResult(b, &answer) },
 			"0000000615" + "05" + "01" + "01" + "00" + "00" + "00",
 			func(b []byte) (any, error) { return decodeReadResult(b) }, answer},
