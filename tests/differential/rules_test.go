@@ -174,8 +174,8 @@ func ownLimits(a *answer) string {
 // Rows that Redfence lacks on purpose are counted apart.
 var notCompared = map[string]string{
 	"lock.token": "Redis has no fencing tokens", "lock.check": "Redis has no fencing tokens", "lock.info": "Redis has no fencing tokens",
-	"delex":          "came with Redis 8.4",
-	"_watch":         "not for clients",
+	"delex":  "came with Redis 8.4",
+	"_watch": "not for clients", "_unwait": "not for clients",
 	"client|setinfo": "came with Redis 7.2", "client|no-touch": "came with Redis 7.2",
 	"waitaof":      "came with Redis 7.2",
 	"client|pause": "refused on purpose: a node that others rely on does not stop answering",

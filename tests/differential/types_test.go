@@ -131,6 +131,20 @@ func multiPop(ends []string) generator {
 	}
 }
 
+// timeout draws how long a command may wait: hardly at all, or what is no such time.
+func (d *draw) timeout() string {
+	if d.chance(10) {
+		return d.of([]string{"x", "", "-1", "nan", "inf", "1e300", " 1", "9223372036854775808", "-0x1"})
+	}
+	return d.of([]string{"0.001", "0.0001", "0x1p-9", "2e-3"})
+}
+
+func blocking(d *draw) []string { return append(d.keysUpTo(3), d.timeout()) }
+
+func blockingMultiPop(ends ...string) generator {
+	return func(d *draw) []string { return append([]string{d.timeout()}, multiPop(ends)(d)...) }
+}
+
 func limited(d *draw) []string {
 	args := d.numbered()
 	if d.chance(40) {
@@ -175,6 +189,12 @@ var listGenerators = map[string]generator{
 		return append(twoKeys(d), d.word(d.of(ends)), d.word(d.of(ends)))
 	},
 	"rpoplpush": twoKeys, "lmpop": multiPop([]string{"left", "right", "left", "min"}),
+	"blpop": blocking, "brpop": blocking, "brpoplpush": func(d *draw) []string { return append(twoKeys(d), d.timeout()) },
+	"blmove": func(d *draw) []string {
+		ends := []string{"left", "right", "left", "x"}
+		return append(twoKeys(d), d.word(d.of(ends)), d.word(d.of(ends)), d.timeout())
+	},
+	"blmpop": blockingMultiPop("left", "right"),
 }
 
 var setGenerators = map[string]generator{
@@ -276,6 +296,7 @@ var zsetGenerators = map[string]generator{
 	"zrank":       keyed(oneElement), "zrevrank": keyed(oneElement),
 	"zremrangebyscore": keyed(twoScores), "zremrangebyrank": keyed(twoIndexes), "zremrangebylex": lexical(twoLexEnds),
 	"zpopmin": popArgs, "zpopmax": popArgs, "zmpop": multiPop([]string{"min", "max", "min", "left"}),
+	"bzpopmin": blocking, "bzpopmax": blocking, "bzmpop": blockingMultiPop("min", "max"),
 	"zrandmember": randomArgs("withscores"), "zscan": scanArgs, "zintercard": limited,
 	"zunion": combineArgs("weights", "aggregate", "withscores"), "zinter": combineArgs("weights", "aggregate", "withscores"),
 	"zdiff":       combineArgs("withscores"),
