@@ -105,7 +105,7 @@ var mutants = []mutant{
 	{
 		name: "answers-of-another-run", promise: "P6", file: "fsm/origin.go",
 		find: "case b.Number <= o.last:", replace: "case b.Number+1 <= o.last:",
-		pkg: "./tests/sim", run: "TestLinearizableUnderFaults", flags: []string{"-args", "-runs", "200"},
+		pkg: "./tests/sim", run: "TestLinearizableUnderFaults", flags: []string{"-args", "-runs", "120"},
 	},
 	{
 		name: "uncertain-counts-as-certain", promise: "P6", file: "server/replica/term.go",

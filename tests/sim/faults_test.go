@@ -15,7 +15,7 @@ type faults struct {
 
 func (f *faults) run(d time.Duration) {
 	end := time.Now().Add(d)
-	kinds := []func(*node){f.partition, f.oneWay, f.crash, f.wallJump, f.handover, f.slow}
+	kinds := []func(*node){f.partition, f.oneWay, f.crash, f.wallJump, f.handover, f.slow, f.reset}
 	for time.Now().Before(end) {
 		f.rest(500, 2500)
 		victim := f.c.nodes[f.rng.IntN(3)]
@@ -98,4 +98,14 @@ func (f *faults) slow(n *node) {
 	f.rest(200, 2000)
 	f.others(n, func(host string) { f.c.net.Delay(host, n.host, 500*time.Microsecond) })
 	f.note("fast", n)
+}
+
+// reset breaks a node's connections to the other nodes, some times in a row: what
+// was on the way, a batch or its answer, is lost.
+func (f *faults) reset(n *node) {
+	f.note("connections reset", n)
+	for range 1 + f.rng.IntN(30) {
+		f.others(n, func(host string) { f.c.net.Reset(n.host, host) })
+		f.rest(1, 60)
+	}
 }

@@ -184,7 +184,7 @@ func linearClient(ctx context.Context, id int, conn *redis.Client, rng *rand.Ran
 			}
 		}
 		select {
-		case <-time.After(time.Duration(rng.IntN(150)) * time.Millisecond):
+		case <-time.After(time.Duration(rng.IntN(40)) * time.Millisecond):
 		case <-ctx.Done():
 		}
 	}

@@ -106,6 +106,18 @@ func (n *Network) Crash(host string) {
 	}
 }
 
+// Reset breaks the connections between two hosts; new ones come through.
+func (n *Network) Reset(a, b string) {
+	n.mu.Lock()
+	conns := n.all()
+	n.mu.Unlock()
+	for _, c := range conns {
+		if c.local == a && c.remote == b || c.local == b && c.remote == a {
+			c.reset()
+		}
+	}
+}
+
 // Listen opens an address ("host:port") of a host.
 func (n *Network) Listen(addr string) (net.Listener, error) {
 	n.mu.Lock()
