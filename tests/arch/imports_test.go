@@ -17,6 +17,7 @@ var mayImport = map[string][]string{
 	"server":                 {"fsm", "fsm/reply", "redlockcompat", "server/replica"},
 	"server/replica":         {"fsm", "fsm/reply"},
 	"client":                 {},
+	"client/fence":           {},
 	"cmd/redfence":           {"fsm", "server", "server/replica", "redlockcompat", "redlockcompat/compare", "client"},
 	"cmd/redfence/internal/": {},
 }
