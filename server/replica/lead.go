@@ -39,6 +39,9 @@ func (n *Node) startRaft() error {
 			return err
 		}
 	}
+	if n.machine.replay.until, err = s.logs.LastIndex(); err != nil {
+		return err
+	}
 	r, err := raft.NewRaft(conf, n.machine, s.logs, s.stable, s.snapshots, trans)
 	if err != nil {
 		network.Close()
@@ -129,6 +132,7 @@ func (n *Node) settleRole(r *raft.Raft, current *term) *term {
 		if current == nil {
 			current = newTerm(n, r, number)
 			n.spawn(current.run)
+			n.passOn()
 		}
 		return current
 	}

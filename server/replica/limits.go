@@ -47,6 +47,11 @@ const (
 	// stepsPerByte is how many steps (fsm.Result.Steps) weigh as much as a byte of
 	// log when a snapshot is due: 64 MiB stand for some 5 s of them.
 	stepsPerByte = 8
+	// commandSteps is what a command costs beside its steps: a short one in the log
+	// takes longer than its bytes let expect.
+	commandSteps = 512
+	// replayBytes is how much of the log a starting node has read and not yet applied.
+	replayBytes = 128 << 20
 	// lightRead is what a lone read may cost under the machine's lock, some 2 ms;
 	// one that costs more is answered from a copy. heavyReads is how many of those a
 	// leader answers at once: its processors have the log to serve, too.

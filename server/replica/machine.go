@@ -30,6 +30,7 @@ type machine struct {
 	wantKeys atomic.Bool   // KeyChanged events are made
 
 	heavy         chan struct{} // holds one for each read that is answered from a copy
+	replay        *replay
 	snapshotBytes int64
 	scriptLog     func(int, string)
 	node          *Node
@@ -53,6 +54,7 @@ var _ raft.BatchingFSM = (*machine)(nil)
 
 func newMachine(n *Node) *machine {
 	m := &machine{node: n, heavy: make(chan struct{}, heavyReads), snapshotBytes: n.cfg.SnapshotBytes, scriptLog: n.cfg.ScriptLog}
+	m.replay = newReplay(n.life, m.applyOne, n.spawn)
 	m.deadline.Store(noDeadline)
 	m.install(fsm.New(), n.cfg.KeyEvents)
 	return m
@@ -80,18 +82,24 @@ func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0
 // each of them, so that reads come between.
 func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	out := make([]any, len(logs))
+	if m.replay.take(logs) || !m.replay.drain() {
+		return out
+	}
 	for i, l := range logs {
-		if err := m.isHalted(); err != nil {
-			out[i] = err
-			continue
-		}
-		if l.Type == raft.LogConfiguration {
-			m.applyConfiguration(l)
-			continue
-		}
-		out[i] = m.applyCommand(l)
+		out[i] = m.applyOne(l)
 	}
 	return out
+}
+
+func (m *machine) applyOne(l *raft.Log) any {
+	if err := m.isHalted(); err != nil {
+		return err
+	}
+	if l.Type == raft.LogConfiguration {
+		m.applyConfiguration(l)
+		return nil
+	}
+	return m.applyCommand(l)
 }
 
 func (m *machine) applyCommand(l *raft.Log) any {
@@ -109,7 +117,7 @@ func (m *machine) applyCommand(l *raft.Log) any {
 	m.noteDeadline()
 	m.mu.Unlock()
 
-	m.finish(l, res.Steps)
+	m.finish(l, res.Steps+commandSteps*commandsOf(&res))
 	m.node.deliver(l.Index, &res, keyEvents)
 	if kind := fsm.EntryKind(l.Data[1]); kind == fsm.RecordMember || reseated {
 		m.node.membersChanged()
@@ -189,6 +197,15 @@ func (m *machine) finish(l *raft.Log, steps int64) {
 	m.mu.Unlock()
 }
 
+// commandsOf counts the commands that an entry executed, those of a MULTI as one.
+func commandsOf(res *fsm.Result) int64 {
+	n := 0
+	for i := range res.Batches {
+		n += len(res.Batches[i].Answers)
+	}
+	return int64(n)
+}
+
 // entryOverhead is about what an entry costs on disk beside its data.
 const entryOverhead = 64
 
@@ -234,6 +251,9 @@ func (m *machine) look(f func(*fsm.State)) {
 
 // Snapshot captures the state without copying it.
 func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
+	if !m.replay.drain() {
+		return nil, ErrClosed
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sinceNum > 0 {
@@ -269,6 +289,9 @@ func (c *capture) Release() {}
 // Restore replaces the state. A snapshot that can't be read ends the node.
 func (m *machine) Restore(body io.ReadCloser) error {
 	defer body.Close()
+	if !m.replay.drain() {
+		return ErrClosed
+	}
 	s, err := fsm.Restore(body)
 	if err != nil {
 		m.node.fatal(fmt.Errorf("a snapshot can't be restored: %w", err))
