@@ -41,7 +41,7 @@ var python = &toolchain{
 		{Name: "pottery Redlock", Language: "Python", Masters: true, Port: seatsForSeveral, Quorum: oneServer, Token: potteryToken, Quirks: potteryQuirks},
 		{Name: "pottery AIORedlock", Language: "Python", Masters: true, Port: seatsForSeveral, Quorum: oneServer, Token: potteryToken, Quirks: potteryQuirks},
 		{Name: "python-redis-lock", Language: "Python", Port: "shared", Token: "`client.execute_command(\"LOCK.TOKEN\", \"lock:\" + name)`",
-			Quirks: "whole seconds", None: map[string]string{"wait": "it waits by BLPOP, which isn't there yet"}},
+			Quirks: "whole seconds"},
 		{Name: "django-redis cache.lock", Language: "Python", Port: "shared", Token: "`cache.client.get_client().execute_command(\"LOCK.TOKEN\", lock.name)`",
 			Quirks: "the key is `:1:name` with the prefix and version of a fresh cache"},
 		{Name: "django-redis cache.add", Language: "Python", Port: "shared", Token: "`cache.client.get_client().execute_command(\"LOCK.TOKEN\", cache.make_key(name))`",

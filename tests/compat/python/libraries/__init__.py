@@ -35,7 +35,7 @@ LIBRARIES = {
     "aioredlock": Library("aioredlock_manager", "aioredlock", ("aioredlock", "aioredis")),
     "pottery Redlock": Library("pottery_redlock", "redlock", ("pottery", "redis")),
     "pottery AIORedlock": Library("pottery_redlock", "async_redlock", ("pottery", "redis")),
-    "python-redis-lock": Library("python_redis_lock", "lock", ("python-redis-lock", "redis"), none=("wait",), shortest=1),
+    "python-redis-lock": Library("python_redis_lock", "lock", ("python-redis-lock", "redis"), shortest=1),
     "django-redis cache.lock": Library("django_cache", "lock", ("django-redis", "redis")),
     "django-redis cache.add": Library(
         "django_cache", "add", ("django-redis", "redis"), none=("extend", "foreign", "wait")),
