@@ -24,7 +24,7 @@ var golang = &toolchain{
 		{Name: "bsm/redislock", Language: "Go", Port: "shared", Token: byCommand},
 		{Name: "rueidislock", Language: "Go", Port: "shared", Quorum: "none: three keys on one address by itself",
 			Token:  "`LOCK.TOKEN rueidislock:0:name`, and the same for 1 and 2: the second lowest counts",
-			Quirks: "`FallbackSETPX: true`, else the lease ends by the client's wall clock (PXAT); `TryNextAfter` of 20 ms is short"},
+			Quirks: "`FallbackSETPX: true`, else the lease ends by the client's wall clock (PXAT), as an extended one does anyhow (PEXPIREAT); `TryNextAfter` of 20 ms is short"},
 		{Name: "rueidislock/PXAT", Language: "Go", Port: "shared", Quorum: "none: three keys on one address by itself",
 			Token: "as above", Quirks: "as it is by default: the lease ends by the client's wall clock"},
 	}, spokenLibraries...),

@@ -46,12 +46,9 @@ func (l *rueidislockLocker) keys() []string {
 	return keys
 }
 
-func (l *rueidislockLocker) lag() time.Duration {
-	if l.px {
-		return 0
-	}
-	return freeWithin
-}
+// lag is for px too: what extends tells the end by the client's wall clock, and the
+// locker also extends when it is told that its key may have changed.
+func (l *rueidislockLocker) lag() time.Duration { return freeWithin }
 
 func (l *rueidislockLocker) connect() error {
 	if l.locker != nil {

@@ -25,7 +25,7 @@ public final class FairOrder {
     }
 
     public static void main(String[] args) throws Exception {
-        RedissonClient client = RedissonClients.patient(args[0]);
+        RedissonClient client = RedissonClients.connect(args[0]);
         String name = args[1] + ":fair";
         RLock lock = client.getFairLock(name);
         lock.lock(LEASE_SECONDS, TimeUnit.SECONDS);

@@ -25,14 +25,7 @@ final class RedissonClients {
     static RedissonClient lazy(String address) {
         Config config = config(address);
         config.setLazyInitialization(true);
-        config.useSingleServer().setRetryAttempts(0).setConnectTimeout(1000);
-        return Redisson.create(config);
-    }
-
-    /** A client that gives an answer the time of a failover before it asks again. */
-    static RedissonClient patient(String address) {
-        Config config = config(address);
-        config.useSingleServer().setTimeout(30_000);
+        config.useSingleServer().setRetryAttempts(0);
         return Redisson.create(config);
     }
 
@@ -40,10 +33,11 @@ final class RedissonClients {
         return Versions.of(Redisson.class);
     }
 
+    /** A reply has the time of a failover, on a busy machine, before it is taken for lost. */
     private static Config config(String address) {
         Config config = new Config();
         config.setThreads(2).setNettyThreads(2);
-        config.useSingleServer().setAddress("redis://" + address).setConnectionMinimumIdleSize(1);
+        config.useSingleServer().setAddress("redis://" + address).setConnectionMinimumIdleSize(1).setTimeout(30_000);
         return config;
     }
 }
