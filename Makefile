@@ -28,7 +28,7 @@ cluster: build ## three local nodes, data in ./tmp/cluster; Ctrl-C stops all
 	exec ./deploy/local-cluster ./bin/redfence ./tmp/cluster
 
 .PHONY: test
-test: unit sim differential compat process ## all tests, about 10 minutes on two cores
+test: unit sim differential compat process fence ## all tests, about 10 minutes on two cores
 
 # What takes seconds: the packages and tests/arch. What drives the whole stack
 # has targets of its own, one after the other: some tests measure how long an
@@ -44,6 +44,14 @@ export REDFENCE_BIN := $(CURDIR)/bin/redfence
 .PHONY: process
 process: build ## real nodes under kill, stop and full disk: KILLS=20
 	$(GOTEST) -timeout 20m -count=1 ./tests/process $(if $(KILLS),-kills $(KILLS))
+
+.PHONY: fence
+fence: build ## the fences of client/fence on PostgreSQL and SQLite, and a holder that is stopped (needs a C compiler)
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "this needs PostgreSQL (Debian: postgresql): install it, or run as root where apt-get is" >&2; exit 1; fi; \
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends postgresql </dev/null; }
+	cd tests/fence && $(GO) vet . && CGO_ENABLED=1 $(GOTEST) -timeout 10m -count=1 .
 
 .PHONY: compat
 compat: build ## real lock libraries: ONLY=redsync for some, RECORD=1 to write down what ran
