@@ -96,6 +96,10 @@ func (n *Node) write(ctx context.Context, client fsm.Client, cmds []fsm.Command,
 			if len(all) == 0 {
 				return nil, err
 			}
+			if errors.Is(err, ErrUnknownOutcome) {
+				// It may have been executed: asked for again it would run twice.
+				return padded(all, len(cmds), fsm.ErrUnknownOutcome), nil
+			}
 			return all, nil // the rest is asked for again, and fails by itself
 		}
 		done := slices.IndexFunc(answers, func(a fsm.Answer) bool { return fsm.PutOff(&a) })
