@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -204,4 +205,45 @@ func TestWaitsOfAClosedOrigin(t *testing.T) {
 	if woken != 1 {
 		t.Error("it was woken twice")
 	}
+}
+
+// A node that gets a snapshot in place of the entries that served who waits here
+// finds the replies in it.
+func TestWaitsOfARestoredMachine(t *testing.T) {
+	c := newCluster(t, 1)
+	n := c.nodes[0]
+	served, lost, still := block(t, n, "blpop", "l", "0"), block(t, n, "blpop", "m", "0"), block(t, n, "blpop", "k", "0")
+	n.machine.mu.Lock()
+	var b bytes.Buffer
+	_, err := n.machine.state.Snapshot().WriteTo(&b)
+	n.machine.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead, err := fsm.Restore(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What this node has not applied: both are served, and the reply to one is settled.
+	index := ahead.Applied()
+	apply := func(e fsm.Entry) {
+		index++
+		if _, err := ahead.Apply(index, 99, fsm.AppendEntry(nil, &e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(fsm.Entry{Kind: fsm.OpenOrigin, Open: fsm.Open{Node: "n1", Disk: n.identity.get().Disk, Boot: 1}}) // too old: ignored
+	id, next := n.origin.id, n.origin.next
+	push := fsm.Batch{Origin: id, Number: next, Clients: []fsm.Client{{}}, Commands: []fsm.Command{command("rpush", "l", "x"), command("rpush", "m", "x")}}
+	apply(fsm.Entry{Kind: fsm.Batches, Batches: []fsm.Batch{push}})
+	settled := fsm.Batch{Origin: id, Number: next + 1, Settled: []uint64{lost.Waiting.(*wait).ticket}}
+	apply(fsm.Entry{Kind: fsm.Batches, Batches: []fsm.Batch{settled}})
+
+	n.machine.mu.Lock()
+	n.machine.install(ahead, false)
+	n.machine.mu.Unlock()
+	n.waitsRestored()
+	served.gets(t, popped("l", "x"))
+	lost.gets(t, fsm.ErrUnknownOutcome)
+	still.waits(t)
 }
