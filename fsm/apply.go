@@ -21,6 +21,7 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 	if e.Kind != TermStart {
 		res.WallGap = s.clock.advance(e.Stamp, term, s.empty())
 		s.expire()
+		s.serveLocks()
 	}
 	switch e.Kind {
 	case Batches:
@@ -39,6 +40,7 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 			s.loseWaits(o)
 		}
 	}
+	s.serveLocks()
 	SetPlaces(s.events, index)
 	res.Events, res.Woken, res.Faults, res.Steps = s.events, s.woken, s.faults, s.spent
 	return res, nil

@@ -180,6 +180,7 @@ func (s *State) runCommand(cmd *Command, client *Client, o *origin) Answer {
 		s.enqueue(c.waiter)
 	}
 	s.serve()
+	s.serveLocks()
 	return a
 }
 

@@ -59,8 +59,11 @@ func runUnwait(c *call) reply.Value {
 // Timeout is after how many milliseconds a blocking command ends that Resolve
 // found right and that began to wait; 0 is never.
 func Timeout(args []string) int64 {
-	at := len(args) - 1
-	if name := lower(args[0]); name == "blmpop" || name == "bzmpop" {
+	at, name := len(args)-1, lower(args[0])
+	if name == "lock.acquire" {
+		return lockWait(args)
+	}
+	if name == "blmpop" || name == "bzmpop" {
 		at = 1
 	}
 	millis, _ := parseTimeout(args[at])

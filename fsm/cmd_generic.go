@@ -38,6 +38,10 @@ func runDel(c *call) reply.Value {
 	n := int64(0)
 	for _, key := range c.args[1:] {
 		if r := c.own(key); r != nil {
+			if c.passOnWhole(r) {
+				n++
+				continue
+			}
 			c.remove(r)
 			n++
 		}

@@ -53,7 +53,8 @@ func (c *call) grantOf(key string, value *string) (r *record, seats bool, token 
 // highest of them; nobody has one in a delay.
 func (c *call) holdersToken(r *record, h *holdings, owner *string) (uint64, bool) {
 	if owner == nil {
-		return r.token, h.len() > 0
+		token, _, held := h.tokens.Max()
+		return token, held
 	}
 	x, ok := c.holdingOf(r, *owner)
 	if !ok {

@@ -12,9 +12,9 @@ import (
 
 var acquireRows = []Spec{
 	{
-		Name: "lock.acquire", Arity: -4, Flags: Write | DenyOOM, Where: Machine, First: 1, Last: 1, Step: 1,
-		Group: "lock", Since: "redfence", Args: "name owner ttl-ms [WAIT 0] [SHARED | PERMITS n] [SESSION id] [DELAY ms] [NOTE text]",
-		Summary: "Takes a lock: its fencing token and its lease, null if others hold it. The present owner gets the same token again", run: runLockAcquire,
+		Name: "lock.acquire", Arity: -4, Flags: Write | DenyOOM | Blocking, want: wantLock, Where: Machine, First: 1, Last: 1, Step: 1,
+		Group: "lock", Since: "redfence", Args: "name owner ttl-ms [WAIT ms] [SHARED | PERMITS n] [SESSION id] [DELAY ms] [NOTE text]",
+		Summary: "Takes a lock, after a wait if need be: its fencing token and its lease, null if others hold it. The present owner gets the same token again", run: runLockAcquire,
 	},
 	{
 		Name: "lock.extend", Arity: 4, Flags: Write | Fast, Where: Machine, First: 1, Last: 1, Step: 1,
@@ -32,7 +32,8 @@ var acquireRows = []Spec{
 type acquisition struct {
 	name, owner      string
 	ttl              int64 // milliseconds, 0 for the session's
-	waits            bool
+	wait             int64 // milliseconds to wait for, -1 if not given
+	offer            bool  // asked for one who waits: it is offered, not granted
 	shared           bool
 	permits          int64 // 0 for none
 	session          *session
@@ -48,28 +49,40 @@ func (a *acquisition) several() bool { return a.shared || a.permits > 0 }
 // parse reads the options, in any order, each once: the error for the client if
 // one is wrong.
 func (a *acquisition) parse(c *call) reply.Value {
-	a.name, a.owner, a.ttlIn, a.delay = c.args[1], c.args[2], c.args[3], -1
-	for i := 4; i < len(c.args); i++ {
-		if is(c.args[i], "shared") && !a.several() {
+	if bad := a.options(c.args); bad.IsError() {
+		return bad
+	}
+	return a.check(c)
+}
+
+// options reads what can be read without the state.
+func (a *acquisition) options(args []string) reply.Value {
+	a.name, a.owner, a.ttlIn, a.delay, a.wait = args[1], args[2], args[3], -1, -1
+	for i := 4; i < len(args); i++ {
+		if is(args[i], "shared") && !a.several() {
 			a.shared = true
 			continue
 		}
-		if i+1 == len(c.args) {
+		if i+1 == len(args) {
 			return errSyntax
 		}
-		if bad := a.option(c.args[i], c.args[i+1]); bad.IsError() {
+		if bad := a.option(args[i], args[i+1]); bad.IsError() {
 			return bad
 		}
 		i++
 	}
-	return a.check(c)
+	return reply.Value{}
 }
 
 // option reads an option that has a value.
 func (a *acquisition) option(word, value string) reply.Value {
 	switch {
-	case is(word, "wait") && !a.waits && value == "0":
-		a.waits = true
+	case is(word, "wait") && a.wait < 0:
+		n, ok := ParseInt(value)
+		if !ok || n < 0 || n > LeaseMillisMax {
+			return errLockWait
+		}
+		a.wait = n
 	case is(word, "permits") && !a.several():
 		n, ok := ParseInt(value)
 		if !ok || n < 1 || n > PermitsMax {
@@ -192,12 +205,20 @@ func runLockAcquire(c *call) reply.Value {
 		return bad
 	}
 	r, bad := c.acquire(&a)
-	if bad.IsError() {
+	switch {
+	case bad.IsError():
 		return bad
-	}
-	if r == nil {
+	case r == nil && a.wait > 0 && c.ticket != 0 && c.origin != nil:
+		w, _ := wantLock(c.args)
+		return c.waitFor(w)
+	case r == nil:
 		return reply.NullArray
 	}
+	return c.grantOfLock(&a, r)
+}
+
+// grantOfLock answers the one who asked with its token and lease.
+func (c *call) grantOfLock(a *acquisition, r *record) reply.Value {
 	token, end := r.token, c.s.endOf(r)
 	if h, several := holdingsOf(r); several {
 		x, _ := h.owners.Get(a.owner)
@@ -226,7 +247,7 @@ func (c *call) acquire(a *acquisition) (*record, reply.Value) {
 	if own != nil {
 		return c.acquireHeld(a, own)
 	}
-	if c.find(a.name) != nil {
+	if c.find(a.name) != nil || !a.offer && c.awaited(a.name) {
 		return nil, reply.Value{}
 	}
 	if a.full(c) {
@@ -237,9 +258,16 @@ func (c *call) acquire(a *acquisition) (*record, reply.Value) {
 	if r, ok := c.db.keys.Get(a.name); ok {
 		c.visit(c.s.endDue(c.db, r))
 	}
-	if a.several() {
-		return c.joinHolders(a, nil, newHoldings(a.permits))
+	if a.several() || a.offer {
+		h := newHoldings(a.permits)
+		h.whole = !a.several()
+		return c.joinHolders(a, nil, h)
 	}
+	return c.grantWhole(a), reply.Value{}
+}
+
+// grantWhole makes the one who asks the only owner of a free name.
+func (c *call) grantWhole(a *acquisition) *record {
 	rec := &record{
 		key: strings.Clone(a.name), str: strings.Clone(a.owner), kind: stringKind,
 		deadline: a.deadline, terms: a.agreed(nil),
@@ -251,7 +279,7 @@ func (c *call) acquire(a *acquisition) (*record, reply.Value) {
 		c.event('g', "expire", a.name)
 	}
 	c.event(lockClass, "lock.grant", a.name)
-	return rec, reply.Value{}
+	return rec
 }
 
 // acquireHeld is asking for a lock that one owner has: if it is the one who asks,
@@ -264,6 +292,9 @@ func (c *call) acquireHeld(a *acquisition, own *record) (*record, reply.Value) {
 		return nil, errOtherMode
 	case !a.sameSession(own.terms):
 		return nil, errOtherSession
+	}
+	if a.offer {
+		return own, reply.Value{} // it will ask again itself
 	}
 	fresh := *own
 	fresh.deadline, fresh.terms = max(own.deadline, a.deadline), a.agreed(own.terms)
@@ -286,8 +317,10 @@ func (c *call) acquireSeveral(a *acquisition, own *record) (*record, reply.Value
 	}
 	x, holds := h.owners.Get(a.owner)
 	switch {
-	case h.len() == 0:
+	case h.len() == 0, h.whole && !holds:
 		return nil, reply.Value{}
+	case holds && (a.offer || x.offered):
+		return c.acquireOffered(a, own, h, x)
 	case !a.several() && holds:
 		return nil, errOtherMode
 	case !a.several():
@@ -298,6 +331,8 @@ func (c *call) acquireSeveral(a *acquisition, own *record) (*record, reply.Value
 		return nil, errOtherSession
 	case holds:
 		return c.rejoin(a, own, h, x)
+	case !a.offer && c.awaited(a.name):
+		return nil, reply.Value{}
 	case h.delayed > c.s.clock.now, h.permits > 0 && int64(h.len()) >= h.permits:
 		return nil, reply.Value{}
 	case a.full(c):
@@ -317,16 +352,22 @@ func (c *call) otherPermits(h *holdings) reply.Value {
 
 // joinHolders makes the one who asks a holder; own is nil for the first.
 func (c *call) joinHolders(a *acquisition, own *record, h *holdings) (*record, reply.Value) {
-	c.s.tokens++
-	c.s.forgetRelease(c.db, a.name, a.owner)
 	x := &holding{
-		owner: strings.Clone(a.owner), token: c.s.tokens, since: c.s.clock.now,
+		owner: strings.Clone(a.owner), since: c.s.clock.now,
 		deadline: a.deadline, terms: a.agreed(nil), holder: c.s.holderOf(c.client),
 	}
+	if a.offer {
+		x.offered, x.deadline = true, c.s.clock.now+OfferKept
+	} else {
+		c.s.tokens++
+		x.token = c.s.tokens
+		c.s.forgetRelease(c.db, a.name, a.owner)
+	}
+	before, _ := h.owners.Get(a.owner) // an offer that is taken
 	h = h.copy()
 	h.put(x)
 	if own != nil {
-		c.s.putHoldings(c.db, own, h, nil, x)
+		c.s.putHoldings(c.db, own, h, before, x)
 	} else {
 		c.s.putNew(c.db, &record{
 			key: strings.Clone(a.name), kind: lockKind, obj: h, deadline: h.lastEnd(),
@@ -334,7 +375,9 @@ func (c *call) joinHolders(a *acquisition, own *record, h *holdings) (*record, r
 		})
 		c.event('n', "new", a.name)
 	}
-	c.s.nativeEvent(c.db, "grant", a.name, a.owner, x.token)
+	if !a.offer {
+		c.s.nativeEvent(c.db, "grant", a.name, a.owner, x.token)
+	}
 	return c.own(a.name), reply.Value{}
 }
 
@@ -358,7 +401,7 @@ func (c *call) holdingOf(r *record, owner string) (*holding, bool) {
 		return nil, false
 	}
 	x, ok := h.owners.Get(owner)
-	return x, ok && c.s.endOfHolding(x) > c.s.clock.now
+	return x, ok && !x.offered && c.s.endOfHolding(x) > c.s.clock.now
 }
 
 func runLockExtend(c *call) reply.Value {
@@ -401,6 +444,8 @@ func runLockRelease(c *call) reply.Value {
 	}
 	own := c.own(name)
 	switch _, ok := c.holdingOf(own, owner); {
+	case c.passOn(own, owner):
+		return reply.Integer(1)
 	case ok:
 		c.s.endHolding(c.db, own, owner, false)
 	case own != nil && isString(own) && own.str == owner:

@@ -154,6 +154,7 @@ func (c *call) lockInfo(name string) reply.Value {
 			reply.String("holders"), c.holders(h),
 		)
 	}
+	info = append(info, c.waitersInfo(r.key)...)
 	return reply.Pairs(info...)
 }
 
@@ -165,6 +166,8 @@ func modeOf(r *record) reply.Value {
 		return reply.String("exclusive")
 	case !several:
 		return reply.Null
+	case h.whole:
+		return reply.String("exclusive")
 	case h.len() == 0:
 		return reply.String("delay")
 	case h.permits > 0:
@@ -182,6 +185,7 @@ func (c *call) holders(h *holdings) reply.Value {
 			info := []reply.Value{
 				reply.String("owner"), reply.String(x.owner),
 				reply.String("token"), reply.Integer(int64(x.token)),
+				reply.String("offered"), reply.Truth(x.offered),
 				reply.String("held-ms"), reply.Integer((c.now - x.since) / 1000),
 				reply.String("pttl"), reply.Integer(c.pttl(end)),
 			}

@@ -177,7 +177,7 @@ func (c *call) permits(o *setOptions, own *record) (bool, reply.Value) {
 	case o.nx:
 		r := c.find(c.args[1])
 		c.noteQuorumAsked(r, c.args[2])
-		return r == nil, reply.Value{}
+		return r == nil && !c.awaited(c.args[1]), reply.Value{}
 	case o.xx:
 		return own != nil, reply.Value{}
 	case o.ifEq == nil:
@@ -195,7 +195,7 @@ func runSetNX(c *call) reply.Value {
 	if bad := tooLong(key, len(value)); bad.IsError() {
 		return bad
 	}
-	if r := c.find(key); r != nil {
+	if r := c.find(key); r != nil || c.awaited(key) {
 		c.noteQuorumAsked(r, value)
 		return reply.Integer(0)
 	}
@@ -288,7 +288,7 @@ func runMSetNX(c *call) reply.Value {
 		return bad
 	}
 	for i := 1; i < len(c.args); i += 2 {
-		if c.find(c.args[i]) != nil {
+		if c.find(c.args[i]) != nil || c.awaited(c.args[i]) {
 			return reply.Integer(0)
 		}
 	}

@@ -42,6 +42,8 @@ var (
 	errOwnerTooLong  = reply.Err("ERR owner exceeds the limit of 65536 bytes")
 	errNoteTooLong   = reply.Err("ERR note exceeds the limit of 256 bytes")
 	errLockDelay     = reply.Err("ERR DELAY must be between 0 and 3600000 milliseconds")
+	errLockWait      = reply.Err("ERR WAIT must be between 0 and 315360000000 milliseconds")
+	errOfferLost     = reply.Err("WAITLOST the lock was offered and not taken in time, or passed on: nothing was taken")
 	errPermits       = reply.Err("ERR PERMITS must be between 1 and 1048576")
 	errHoldersMax    = reply.Err("ERR the lock has the limit of 1048576 holders")
 	errOtherMode     = reply.Err("ERR this owner holds the lock in another mode: release it first")

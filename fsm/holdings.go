@@ -6,10 +6,12 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// holdings is the value of a lock that several may hold, SHARED or by PERMITS,
-// and of a name that nobody gets because it is in its delay.
+// holdings is the value of a lock that several may hold, SHARED or by PERMITS, of
+// a name that nobody gets because it is in its delay, and of one that is offered
+// to who has waited for it.
 type holdings struct {
 	permits int64 // how many may hold it; 0 for any number: SHARED
+	whole   bool  // offered to one who wants it exclusively
 	delayed int64 // lease clock up to which nobody else is granted it, 0 for no delay
 	owners  *btree.Map[string, *holding]
 	ends    *btree.BTreeG[*holding] // by end of their own lease and owner
@@ -24,6 +26,7 @@ type holding struct {
 	token    uint64
 	since    int64
 	deadline int64 // never if the lease is a session's
+	offered  bool  // not taken yet: without a token, and its lease is the offer's
 	terms    *terms
 	holder   *holder
 }
@@ -65,25 +68,33 @@ func (h *holdings) put(x *holding) {
 	h.remove(x.owner)
 	h.owners.Set(x.owner, x)
 	h.ends.Set(x)
-	h.tokens.Set(x.token, x)
+	if !x.offered {
+		h.tokens.Set(x.token, x)
+	}
 	h.size += x.bytes()
 }
 
 func (h *holdings) remove(owner string) {
 	if x, ok := h.owners.Delete(owner); ok {
 		h.ends.Delete(x)
-		h.tokens.Delete(x.token)
+		if !x.offered {
+			h.tokens.Delete(x.token)
+		}
 		h.size -= x.bytes()
 	}
 }
 
 // nextEnd is when the machine has to look at the lock again: a holder's own lease
-// ends, or the delay of one that nobody holds.
+// ends, or the delay.
 func (h *holdings) nextEnd() int64 {
-	if x, ok := h.ends.Min(); ok {
-		return x.deadline
+	x, ok := h.ends.Min()
+	switch {
+	case !ok:
+		return h.delayed
+	case h.delayed > 0:
+		return min(x.deadline, h.delayed)
 	}
-	return h.delayed
+	return x.deadline
 }
 
 // lastEnd is the end of the last lease or of the delay, as a record's deadline:
@@ -97,10 +108,12 @@ func (h *holdings) lastEnd() int64 {
 
 func (h *holdings) write(sw *snapshotWriter) {
 	sw.uint(uint64(h.permits))
+	sw.uint(uint64(flag(h.whole)))
 	sw.int(h.delayed)
 	sw.uint(uint64(h.len()))
 	h.owners.Scan(func(_ string, x *holding) bool {
 		sw.text(x.owner)
+		sw.uint(uint64(flag(x.offered)))
 		sw.uint(x.token)
 		sw.int(x.since)
 		sw.int(x.deadline)
@@ -114,13 +127,13 @@ func (h *holdings) write(sw *snapshotWriter) {
 func (s *State) readHoldings(sr *snapshotReader) *holdings {
 	h := newHoldings(0)
 	permits := sr.uint()
-	h.permits, h.delayed = int64(min(permits, math.MaxInt32)), sr.int()
+	h.permits, h.whole, h.delayed = int64(min(permits, math.MaxInt32)), sr.uint() == 1, sr.int()
 	n := sr.uint()
 	if sr.err == nil && (permits > PermitsMax || n > HoldersMax || n == 0 && h.delayed == 0) {
 		sr.fail("a lock with holders or permits over their limits, or without any")
 	}
 	for ; n > 0 && sr.err == nil; n-- {
-		x := &holding{owner: sr.text(), token: sr.uint(), since: sr.int(), deadline: sr.int()}
+		x := &holding{owner: sr.text(), offered: sr.uint() == 1, token: sr.uint(), since: sr.int(), deadline: sr.int()}
 		x.terms, x.holder = s.readTerms(sr), sr.holder()
 		if sr.err == nil {
 			h.put(x)

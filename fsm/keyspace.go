@@ -54,6 +54,7 @@ func (s *State) drop(d *database, r *record) {
 	d.keys.Delete(r.key)
 	s.swap(d, r, nil)
 	s.removedAt(d, r.key)
+	s.noteFreed(d, r.key)
 	s.undo = append(s.undo, change{db: d, key: r.key, old: r})
 }
 
@@ -106,10 +107,11 @@ type mark struct {
 	events  int
 	tokens  uint64
 	ready   int // of waiters.ready
+	ended   int // of waiters.ended
 }
 
 func (s *State) mark() mark {
-	return mark{len(s.undo), len(s.events), s.tokens, len(s.waiters.ready)}
+	return mark{len(s.undo), len(s.events), s.tokens, len(s.waiters.ready), len(s.waiters.ended)}
 }
 
 // undoTo takes back all changes since m, the newest first. Versions and removal
@@ -133,6 +135,7 @@ func (s *State) undoTo(m mark) {
 	s.events = s.events[:m.events]
 	s.tokens = m.tokens
 	s.waiters.unnote(m.ready)
+	s.waiters.ended = s.waiters.ended[:m.ended]
 }
 
 // removedAt notes that key went away at this version, in a bucket that many

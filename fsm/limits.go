@@ -91,6 +91,10 @@ const (
 	OwnerMax = 64 << 10
 	// OwnerShown is how many bytes of an owner an event shows.
 	OwnerShown = 256
+	// OfferKept is for how many microseconds a lock is offered to one who has waited.
+	OfferKept = 2_000_000
+	// WaitersShown is how many of those who wait for a lock LOCK.INFO lists.
+	WaitersShown = 100
 	// PermitsMax bounds the permits of one semaphore, HoldersMax the holders of one name.
 	PermitsMax = 1 << 20
 	HoldersMax = 1 << 20

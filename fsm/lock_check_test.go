@@ -13,9 +13,12 @@ func checkLock(t *rapid.T, s *State, d *database, r *record, in map[sessionLock]
 		return 0
 	}
 	var size int64
+	offers := 0
 	h.owners.Scan(func(owner string, x *holding) bool {
 		size += x.bytes()
-		if y, ok := h.tokens.Get(x.token); !ok || y != x || x.owner != owner || x.token > r.token {
+		if x.offered {
+			offers++
+		} else if y, ok := h.tokens.Get(x.token); !ok || y != x || x.owner != owner || x.token > r.token {
 			t.Fatalf("%q: token %d of %q leads to %v", r.key, x.token, owner, y)
 		}
 		if id := x.terms.sessionID(); id != 0 {
@@ -23,7 +26,7 @@ func checkLock(t *rapid.T, s *State, d *database, r *record, in map[sessionLock]
 		}
 		return true
 	})
-	if size != h.size || h.ends.Len() != h.len() || h.tokens.Len() != h.len() || r.deadline != h.lastEnd() {
+	if size != h.size || h.ends.Len() != h.len() || h.tokens.Len() != h.len()-offers || h.whole && (offers != 1 || h.len() != 1) || r.deadline != h.lastEnd() {
 		t.Fatalf("%q: %d holders, %d ends, %d tokens, %d bytes are %d", r.key, h.len(), h.ends.Len(), h.tokens.Len(), h.size, size)
 	}
 	if h.permits > 0 && int64(h.len()) > h.permits || h.len() == 0 && h.delayed == 0 {

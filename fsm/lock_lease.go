@@ -89,7 +89,7 @@ func (s *State) delayOf(h *holdings) int64 {
 	until := h.delayed
 	h.ends.Scan(func(x *holding) bool {
 		end := s.endOfHolding(x)
-		if end <= s.clock.now {
+		if end <= s.clock.now && !x.offered {
 			until = max(until, s.delayAfter(x.terms, end))
 		}
 		return true
@@ -125,6 +125,11 @@ func (s *State) endDue(d *database, r *record) int {
 	case h.len() == 0:
 		s.drop(d, r)
 		s.nativeEvent(d, "free", r.key, "", r.token)
+		return 1
+	case h.delayed > 0 && h.delayed <= s.clock.now:
+		h = h.copy()
+		h.delayed = 0
+		s.putHoldings(d, r, h, nil, nil)
 		return 1
 	}
 	return s.endHoldings(d, r)
@@ -175,7 +180,7 @@ func (s *State) endHolding(d *database, r *record, owner string, expired bool) {
 		return
 	}
 	h = h.copy()
-	if expired {
+	if expired && !x.offered {
 		h.delayed = max(h.delayed, s.delayAfter(x.terms, s.endOfHolding(x)))
 	}
 	h.remove(owner)
@@ -183,6 +188,9 @@ func (s *State) endHolding(d *database, r *record, owner string, expired bool) {
 		s.drop(d, r)
 	} else {
 		s.putHoldings(d, r, h, x, nil)
+	}
+	if x.offered {
+		return // nobody was granted anything
 	}
 	s.nativeEvent(d, ended(expired), r.key, owner, x.token)
 }
@@ -206,6 +214,7 @@ func (s *State) putNew(d *database, r *record) {
 func (s *State) putHoldings(d *database, r *record, h *holdings, old, fresh *holding) {
 	next := *r
 	next.obj, next.deadline = h, h.lastEnd()
+	s.noteFreed(d, r.key)
 	if fresh != nil {
 		next.token = max(next.token, fresh.token)
 	}

@@ -59,6 +59,7 @@ func (s *State) ReadCopy() *State {
 		sessions: s.sessions.copy(), released: s.released.copy(),
 	}
 	out.scripts.init()
+	out.waiters.queues = s.waiters.lockQueues()
 	if !s.empty() {
 		out.holders[Client{}] = &holder{} // so that the copy isn't empty either
 	}

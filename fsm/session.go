@@ -156,6 +156,7 @@ func (s *State) endSession(x *session, expired bool) int {
 			s.endLock(d, r, expired)
 		}
 	}
+	s.endSessionWaits(x.id)
 	if last, ok := s.sessions.find(x.id); ok {
 		s.putSession(last, nil)
 	}

@@ -89,7 +89,7 @@ func Table() []*Spec {
 
 func init() {
 	for _, rows := range [][]Spec{
-		stringRows, hashRows, listRows, setRows, zsetRows, blockingRows, genericRows, expireRows, scriptRows, lockRows, acquireRows, operatorRows, lockAllRows, sessionRows, lockListRows, seatRows, serverRows, memoryRows, edgeRows, absentRows,
+		stringRows, hashRows, listRows, setRows, zsetRows, blockingRows, genericRows, expireRows, scriptRows, lockRows, acquireRows, operatorRows, lockAllRows, sessionRows, lockListRows, lockWaitRows, seatRows, serverRows, memoryRows, edgeRows, absentRows,
 	} {
 		for i := range rows {
 			s := &rows[i]

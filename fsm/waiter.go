@@ -32,9 +32,11 @@ type waiter struct {
 // want is what a blocking command is after.
 type want struct {
 	keys []string
-	kind valueKind
+	kind valueKind // or lockQueue
 	// take serves the command from a key that has a value of the kind.
 	take func(c *call, key string) reply.Value
+	// session is whose lock it is to be, 0 for none.
+	session uint64
 }
 
 // waiterBytes is what a waiter is taken to cost beside its arguments.
@@ -80,11 +82,17 @@ type waiters struct {
 	// between commands. isReady has the same places.
 	ready   []place
 	isReady map[place]bool
+	// What may be had now by who waits for a lock, and who waits with a session.
+	freed     []place
+	isFreed   map[place]bool
+	bySession map[uint64]*queue
+	ended     []endedWait // by the command at hand
 }
 
 func (ws *waiters) init() {
 	ws.all = new(btree.Map[uint64, *waiter])
 	ws.queues, ws.kinds, ws.isReady = map[queueID]*queue{}, map[valueKind]int{}, map[place]bool{}
+	ws.isFreed, ws.bySession = map[place]bool{}, map[uint64]*queue{}
 }
 
 // add puts w at the end of the queues of its keys.
@@ -92,6 +100,12 @@ func (ws *waiters) add(w *waiter) {
 	ws.all.Set(w.arrival, w)
 	ws.bytes += w.bytes()
 	ws.kinds[w.want.kind]++
+	if id := w.want.session; id != 0 {
+		if ws.bySession[id] == nil {
+			ws.bySession[id] = new(queue)
+		}
+		ws.bySession[id].Set(w.arrival, w)
+	}
 	for _, key := range w.want.keys {
 		id := queueID{place{w.db.order, key}, w.want.kind}
 		q := ws.queues[id]
@@ -110,6 +124,11 @@ func (ws *waiters) remove(w *waiter) {
 	}
 	ws.bytes -= w.bytes()
 	ws.kinds[w.want.kind]--
+	if q := ws.bySession[w.want.session]; q != nil {
+		if q.Delete(w.arrival); q.Len() == 0 {
+			delete(ws.bySession, w.want.session)
+		}
+	}
 	for _, key := range w.want.keys {
 		id := queueID{place{w.db.order, key}, w.want.kind}
 		q := ws.queues[id]
@@ -120,6 +139,20 @@ func (ws *waiters) remove(w *waiter) {
 			delete(ws.queues, id)
 		}
 	}
+}
+
+// lockQueues is a copy of who waits for locks, for reads of a ReadCopy.
+func (ws *waiters) lockQueues() map[queueID]*queue {
+	if ws.kinds[lockQueue] == 0 {
+		return nil
+	}
+	out := map[queueID]*queue{}
+	for id, q := range ws.queues {
+		if id.kind == lockQueue {
+			out[id] = q.Copy()
+		}
+	}
+	return out
 }
 
 // full says whether a command that is counted with so many bytes finds no place
@@ -231,6 +264,9 @@ func (s *State) enqueue(w *waiter) {
 func (s *State) unwait(w *waiter) {
 	s.waiters.remove(w)
 	s.byID[w.origin].waiting.Delete(w.ticket)
+	if w.want.kind == lockQueue {
+		s.noteFreed(w.db, w.want.keys[0]) // who came behind may want less
+	}
 }
 
 // Waiting counts the commands that wait.

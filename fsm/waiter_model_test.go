@@ -231,6 +231,9 @@ func checkWaiters(t *rapid.T, s *State) {
 			if r := s.get(w.db, key); r != nil && r.kind == w.want.kind {
 				t.Fatalf("%q waits, and there is %q", w.args, key)
 			}
+			if w.want.kind == lockQueue && s.get(w.db, key) == nil && s.other(w.db, key) == nil {
+				t.Fatalf("%q waits, and %q is free", w.args, key)
+			}
 		}
 		return true
 	})
@@ -243,7 +246,7 @@ func checkWaiters(t *rapid.T, s *State) {
 	for _, o := range s.byID {
 		owned += o.waiting.Len()
 	}
-	if bytes != ws.bytes || len(ws.queues) != len(places) || owned != waiting || len(ws.ready)+len(ws.isReady) > 0 || ws.kinds[listKind]+ws.kinds[zsetKind] != waiting {
+	if bytes != ws.bytes || len(ws.queues) != len(places) || owned != waiting || len(ws.ready)+len(ws.isReady)+len(ws.freed)+len(ws.isFreed)+len(ws.ended) > 0 || ws.kinds[listKind]+ws.kinds[zsetKind]+ws.kinds[lockQueue] != waiting {
 		t.Fatalf("bytes %d are %d, queues %d are %d, waiters %d are %d", ws.bytes, bytes, len(ws.queues), len(places), owned, waiting)
 	}
 }

@@ -92,7 +92,11 @@ func (c *session) await() fsm.Answer {
 	if c.track != nil {
 		c.server.trackers.release(c)
 	}
-	a := c.awaitAnswer(c.run.waiting, c.run.cmds[len(c.run.cmds)-1].Args)
+	cmd := &c.run.cmds[len(c.run.cmds)-1]
+	a := c.awaitAnswer(c.run.waiting, cmd.Args)
+	if fsm.IsOffered(&a) {
+		a = c.takeOffered(cmd)
+	}
 	c.replies.Force(replica.Footprint(&a.Value))
 	return a
 }
@@ -167,4 +171,24 @@ func (c *session) readAhead() error {
 		<-c.blocked.woken
 	}
 	return err
+}
+
+// takeOffered takes the lock that was offered to the command that waited: by an
+// entry, which starts the lease. Its time counts from here on.
+func (c *session) takeOffered(cmd *fsm.Command) fsm.Answer {
+	sent := c.server.elapsed()
+	answers, err := c.server.backend.Do(c.server.ctx, c.client, []fsm.Command{{Space: cmd.Space, DB: cmd.DB, Args: fsm.TakeArgs(cmd.Args)}})
+	switch {
+	case err != nil:
+		return fsm.Answer{Value: answerFor(err)}
+	case len(answers) != 1:
+		return fsm.Answer{Value: errInternal}
+	}
+	a := answers[0]
+	if a.Grant > 0 && (c.server.elapsed()-sent).Microseconds() >= a.Grant {
+		c.server.stats.lateGrants.Add(1)
+		return fsm.Answer{Value: errLeaseEnded}
+	}
+	a.Grant = 0
+	return a
 }

@@ -64,7 +64,7 @@ func (c *session) submit(spec *fsm.Spec, args []string) {
 	}
 	c.trackKeys(spec, args)
 	c.add(spec, cmd, c.tellBehind(spec, []queued{{spec, args}}, after))
-	if spec.Has(fsm.Blocking) {
+	if fsm.MayWait(spec, args) {
 		c.run.blocks = true
 		c.settle()
 	}

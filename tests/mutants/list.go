@@ -38,6 +38,16 @@ var mutants = []mutant{
 		pkg: "./fsm", run: "TestNativeLocks", flags: []string{"-rapid.nofailfile"},
 	},
 	{
+		name: "offer-out-of-turn", promise: "P1", file: "fsm/cmd_lock_wait.go",
+		find: "_, w, _ := q.Min()", replace: "_, w, _ := q.Max()",
+		pkg: "./fsm", run: "TestLockQueue", flags: []string{"-rapid.nofailfile"},
+	},
+	{
+		name: "offer-to-anybody", promise: "P1", file: "fsm/cmd_lock_acquire.go",
+		find: "case h.len() == 0, h.whole && !holds:", replace: "case h.len() == 0:",
+		pkg: "./fsm", run: "TestLockQueue", flags: []string{"-rapid.nofailfile"},
+	},
+	{
 		name: "permits-uncounted", promise: "P1", file: "fsm/cmd_lock_acquire.go",
 		find: "h.permits > 0 && int64(h.len()) >= h.permits:", replace: "h.permits > 0 && int64(h.len()) > h.permits:",
 		pkg: "./fsm", run: "TestNativeLocks", flags: []string{"-rapid.nofailfile"},
