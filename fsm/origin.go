@@ -68,7 +68,7 @@ func (s *State) runBatch(b *Batch) BatchResult {
 		return res
 	}
 	if b.Number <= o.last+1 {
-		// Else a ticket of a batch that is still missing might begin to wait after this.
+		// Else it is refused and changes nothing: it comes again, behind the one that is missing.
 		s.settle(o, b.Settled)
 	}
 	switch {

@@ -290,16 +290,21 @@ func TestWaitersAreBounded(t *testing.T) {
 	}
 }
 
-// TestWaitOfARefusedBatch: P6. What a batch that came too early says is settled
-// must not be forgotten before the batch that begins the wait.
+// TestWaitOfARefusedBatch: P6. A batch that came too early settles nothing; when
+// it comes again it does, also for a wait that the batch before it began.
 func TestWaitOfARefusedBatch(t *testing.T) {
 	m := newMachine(t, 0)
-	first := Batch{Origin: m.origin, Number: 1, Clients: []Client{{}}, Commands: []Command{{Args: []string{"blpop", "k", "0"}, Ticket: 1}}}
-	second := Batch{Origin: m.origin, Number: 2, Settled: []uint64{1}}
-	for _, b := range []Batch{second, first, second, first, second} {
-		m.apply(&Entry{Kind: Batches, Batches: []Batch{b}})
+	begin := func(number, ticket uint64) Batch {
+		return Batch{Origin: m.origin, Number: number, Clients: []Client{{}}, Commands: []Command{{Args: []string{"blpop", "k", "0"}, Ticket: ticket}}}
 	}
-	if n := m.state.Waiting(); n != 0 {
-		t.Errorf("%d wait for nobody", n)
+	settle := Batch{Origin: m.origin, Number: 3, Settled: []uint64{1, 2}}
+	for i, step := range []struct {
+		batch   Batch
+		waiting int
+	}{{begin(1, 1), 1}, {settle, 1}, {begin(2, 2), 2}, {settle, 0}, {settle, 0}} {
+		m.apply(&Entry{Kind: Batches, Batches: []Batch{step.batch}})
+		if n := m.state.Waiting(); n != step.waiting {
+			t.Errorf("after step %d %d wait, want %d", i, n, step.waiting)
+		}
 	}
 }

@@ -28,6 +28,26 @@ var mutants = []mutant{
 		pkg: "./fsm", run: "TestCancelledBatchNeverRuns",
 	},
 	{
+		name: "waiter-stays-after-it-was-served", promise: "P1", file: "fsm/serve.go",
+		find: "s.unwait(w)\n\to := s.byID[w.origin]", replace: "o := s.byID[w.origin]",
+		pkg: "./fsm", run: "TestWaitersAgainstAModel", flags: []string{"-rapid.nofailfile"},
+	},
+	{
+		name: "last-come-first-served", promise: "P6", file: "fsm/serve.go",
+		find: "_, first, _ := q.Min()", replace: "_, first, _ := q.Max()",
+		pkg: "./fsm", run: "TestWaitersAgainstAModel", flags: []string{"-rapid.nofailfile"},
+	},
+	{
+		name: "settled-before-it-waits", promise: "P6", file: "fsm/origin.go",
+		find: "if b.Number <= o.last+1 {", replace: "if b.Number > 0 {",
+		pkg: "./fsm", run: "TestWaitOfARefusedBatch",
+	},
+	{
+		name: "dead-nodes-keep-their-waits", promise: "P10", file: "server/replica/presence.go",
+		find: "silence <= waitSilenceMax", replace: "silence >= 0",
+		pkg: "./server/replica", run: "TestWaitsOfADeadNodeEnd",
+	},
+	{
 		name: "expiry-without-bound", promise: "P8", file: "fsm/apply.go",
 		find: "for left := ExpirePerEntry; left > 0; {", replace: "for left := ExpirePerEntry; left > -1_000_000; {",
 		pkg: "./fsm", run: "TestExpiryIsBounded",
