@@ -62,6 +62,20 @@ func (g *Grant) Left() time.Duration {
 // State is how the lease stands.
 func (g *Grant) State() State { return g.lease.now() }
 
+// Grace is for how long the cluster surely keeps the lock after the Context has
+// ended for want of renewal or by WithAtMost: at most WithMargin, and 0 when another
+// may have it. It is for work that needs a moment to stop.
+func (g *Grant) Grace() time.Duration {
+	if g.lease.check() {
+		return g.lease.terms.margin
+	}
+	cause := context.Cause(g.lease.inner)
+	if g.lease.over != nil || errors.Is(cause, ErrLost) && !errors.Is(cause, ErrExpired) {
+		return 0
+	}
+	return max(0, g.lease.grace())
+}
+
 // Extend renews the lease now, that of the session for a lock with WithSession.
 // After an error other than one of this package the lease may have been renewed.
 func (g *Grant) Extend(ctx context.Context) error { return g.lease.extend(ctx) }

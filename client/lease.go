@@ -78,6 +78,13 @@ func (l *lease) until() time.Duration {
 	return end
 }
 
+// grace is how much of the lease remains, the holder's margin included.
+func (l *lease) grace() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sent + l.ttl - l.ttl*clockRate/1000 - l.c.now()
+}
+
 // left is for how long the lease surely runs on; 0 or less when it has ended.
 func (l *lease) left() time.Duration {
 	if l.inner.Err() != nil {

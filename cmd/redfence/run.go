@@ -39,7 +39,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitOK
 	}
+	var exit exitError
+	if errors.As(err, &exit) && exit.err == nil && err == error(exit) {
+		return exit.code
+	}
 	fmt.Fprintf(stderr, "redfence: %v\n", err)
+	if errors.As(err, &exit) {
+		return exit.code
+	}
 	if usage := (usageError{}); !started || errors.As(err, &usage) {
 		return exitUsage
 	}
@@ -53,7 +60,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newStatus(), newCompare(), newVersion())
+	root.AddCommand(newServe(), newRun(), newStatus(), newCompare(), newVersion())
 	return root
 }
 

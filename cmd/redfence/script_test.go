@@ -138,6 +138,9 @@ func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"serv"}, {"serve", "extra"}, {"serve", "--no-such-flag"}, {"serve", "--maxclients", "many"}, {"serve", "--log-level", "loud"},
 		{"serve", "--config", "no-such-file"}, {"status", "extra"}, {"status", "--addr", "x"}, {"status", "--addr", "x:y"}, {"status", "--addr", "h:0"}, {"status", "--addr", "unix:"}, {"version", "extra"},
+		{"run"}, {"run", "x"}, {"run", "x", "true"}, {"run", "--", "true"}, {"run", "x", "--"}, {"run", "x", "y", "--", "true"}, {"run", "x", "--ttl", "1ms", "--", "true"},
+		{"run", "x", "--grace", "20s", "--", "true"}, {"run", "x", "--shared", "--permits", "2", "--", "true"}, {"run", "x", "--permits", "-1", "--", "true"},
+		{"run", "x", "-E", "256", "--", "true"}, {"run", "x", "--addr", "h:1,h:0", "--", "true"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(context.Background(), args, strings.NewReader(""), &stdout, &stderr); code != exitUsage {
