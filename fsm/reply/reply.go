@@ -8,8 +8,6 @@
 // Values are immutable once built and may be shared between goroutines.
 package reply
 
-import "strconv"
-
 // Kind says which of a Value's fields carry the answer.
 type Kind uint8
 
@@ -108,68 +106,4 @@ func (v Value) Size() int {
 		n += v.Elems[i].Size()
 	}
 	return n
-}
-
-// FormatDouble spells a double as Redis 7 does in replies: 17 significant
-// digits at most, integers without a fraction.
-func FormatDouble(f float64) string {
-	switch {
-	case f != f:
-		return "nan"
-	case f > 1.7976931348623157e308:
-		return "inf"
-	case f < -1.7976931348623157e308:
-		return "-inf"
-	case f == 0 && 1/f < 0:
-		return "-0"
-	}
-	if f == float64(int64(f)) && f > -1e17 && f < 1e17 {
-		return strconv.FormatInt(int64(f), 10)
-	}
-	return FormatG17(f)
-}
-
-// FormatG17 is C's printf("%.17g", f) for finite f.
-func FormatG17(f float64) string {
-	mantissa := strconv.FormatFloat(f, 'e', 16, 64)
-	exp, _ := strconv.Atoi(mantissa[indexByte(mantissa, 'e')+1:])
-	if exp < -4 || exp >= 17 {
-		return trimExponent(mantissa, exp)
-	}
-	return trimZeros(strconv.FormatFloat(f, 'f', 16-exp, 64))
-}
-
-func trimExponent(s string, exp int) string {
-	sign := "+"
-	if exp < 0 {
-		sign, exp = "-", -exp
-	}
-	digits := strconv.Itoa(exp)
-	if exp < 10 {
-		digits = "0" + digits
-	}
-	return trimZeros(s[:indexByte(s, 'e')]) + "e" + sign + digits
-}
-
-func trimZeros(s string) string {
-	if indexByte(s, '.') < 0 {
-		return s
-	}
-	end := len(s)
-	for s[end-1] == '0' {
-		end--
-	}
-	if s[end-1] == '.' {
-		end--
-	}
-	return s[:end]
-}
-
-func indexByte(s string, b byte) int {
-	for i := 0; i < len(s); i++ {
-		if s[i] == b {
-			return i
-		}
-	}
-	return -1
 }

@@ -3,6 +3,8 @@ package script
 import (
 	"math"
 	"strconv"
+
+	"github.com/redfence/redfence/fsm/reply"
 )
 
 // formatNumber is tostring's %.14g. A NaN is spelled as Redis spells the one that
@@ -39,70 +41,7 @@ func formatG(f float64, prec int, alternate bool) string {
 	if s, ok := formatSpecial(f); ok {
 		return s
 	}
-	if prec == 0 {
-		prec = 1
-	}
-	s := strconv.FormatFloat(f, 'e', prec-1, 64)
-	mark := len(s) - 1
-	for s[mark] != 'e' {
-		mark--
-	}
-	exp, _ := strconv.Atoi(s[mark+1:])
-	if exp < -4 || exp >= prec {
-		return trimFraction(s[:mark], alternate) + s[mark:]
-	}
-	return trimFraction(placePoint(s[:mark], exp), alternate)
-}
-
-// placePoint turns d.ddd times ten to the exp into plain digits. (Asking strconv
-// for them costs microseconds.)
-func placePoint(s string, exp int) string {
-	buf := make([]byte, 0, 32)
-	if s[0] == '-' {
-		buf = append(buf, '-')
-		s = s[1:]
-	}
-	if exp < 0 {
-		buf = append(buf, "0.0000"[:1-exp]...)
-		buf = append(buf, s[0])
-		if len(s) > 1 {
-			buf = append(buf, s[2:]...)
-		}
-		return string(buf)
-	}
-	buf = append(buf, s[0])
-	if len(s) > 1 {
-		buf = append(buf, s[2:2+exp]...)
-		if len(s) > 2+exp {
-			buf = append(append(buf, '.'), s[2+exp:]...)
-		}
-	}
-	return string(buf)
-}
-
-// trimFraction drops zeros at the end of a fraction.
-func trimFraction(s string, keep bool) string {
-	dot := false
-	for i := 0; i < len(s); i++ {
-		dot = dot || s[i] == '.'
-	}
-	if keep {
-		if !dot {
-			s += "."
-		}
-		return s
-	}
-	if !dot {
-		return s
-	}
-	end := len(s)
-	for s[end-1] == '0' {
-		end--
-	}
-	if s[end-1] == '.' {
-		end--
-	}
-	return s[:end]
+	return reply.FormatG(f, prec, alternate)
 }
 
 // truncate is C's (long long)f on the processors that Redis runs on, with one
