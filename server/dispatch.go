@@ -29,6 +29,7 @@ func (c *session) one(req *request) {
 	}
 	spec, refusal := resolve(args)
 	if spec == nil {
+		c.noteDebug(args)
 		c.reject(fsm.Find(strings.ToLower(args[0])), refusal)
 		return
 	}
@@ -83,6 +84,8 @@ func (c *session) forbidden(spec *fsm.Spec) (reply.Value, bool) {
 	case c.subs.count() > 0 && c.w.proto == 2 && !(spec.Where == fsm.Edge && spec.Has(fsm.PubSub)):
 		return reply.Err("ERR Can't execute '" + spec.Name + "': only (P|S)SUBSCRIBE / " +
 			"(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"), true
+	case c.undebuggable(spec):
+		return errNotDebugged, true
 	case !spec.Has(fsm.Loading) && c.server.backend.Loading():
 		return errLoading, true
 	}

@@ -77,7 +77,8 @@ func TestMetrics(t *testing.T) {
 	p.do("GET")
 	p.do("GET k")
 	p.do("EVAL \"return redis.error_reply('MY error')\" 0")
-	ts.Events([]fsm.Event{{Kind: fsm.QuorumAsked, Name: "worker", Key: "k", Payload: "n1"}})
+	asked := fsm.Event{Kind: fsm.QuorumAsked, Name: "worker", Key: "k", Payload: "n1"}
+	ts.Events([]fsm.Event{asked, asked})
 	code, body := get(t, ts.Handler(), "/metrics")
 	if code != http.StatusOK || !strings.Contains(body, "redfence_is_leader 1\n") || !strings.Contains(body, `redfence_locks{port="shared"} 1`) {
 		t.Fatalf("/metrics: %d %s", code, body)

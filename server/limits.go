@@ -16,9 +16,11 @@ const (
 	WalkWait = 5 * time.Second
 
 	// HintEvery is how often the log says at most that a client lists shared ports
-	// as masters, and HintClientsMax how many clients are counted by name.
+	// as masters, and HintClientsMax how many clients are counted by name. Of
+	// HintLocksMax locks it is remembered that somebody asked in vain.
 	HintEvery      = time.Minute
 	HintClientsMax = 32
+	HintLocksMax   = 1000
 
 	// InlineMax bounds a command typed by hand, and a line that announces a length.
 	InlineMax = 64 << 10

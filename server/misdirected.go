@@ -17,6 +17,22 @@ type misdirected struct {
 	clients map[string]int64 // by client, at most HintClientsMax of them
 	last    time.Time
 	unsaid  int64
+	asked   map[string]time.Time // by client and lock, when it was last asked in vain
+}
+
+// again says whether a client has asked in vain for one lock within HintEvery
+// before. One that lists several nodes as masters does so with each attempt, or at
+// the next; one that lost a reply asks another node once, and is right to.
+func (m *misdirected) again(client, lock string, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.asked == nil || len(m.asked) >= HintLocksMax {
+		m.asked = map[string]time.Time{}
+	}
+	key := client + "\x00" + lock
+	before, known := m.asked[key]
+	m.asked[key] = now
+	return known && now.Sub(before) < HintEvery
 }
 
 // note counts one and answers how many there were since it was last to be said,
@@ -49,11 +65,12 @@ func (m *misdirected) all() map[string]int64 {
 // quorumAsked takes the machine's word that a client of this node, or of another,
 // lists several nodes as masters. The node that was asked in vain tells.
 func (s *Server) quorumAsked(e *fsm.Event) {
-	st := s.backend.Status()
-	if e.Payload != st.Node {
+	now := time.Now()
+	again, st := s.misdirected.again(e.Name, e.Key, now), s.backend.Status()
+	if !again || e.Payload != st.Node {
 		return
 	}
-	times := s.misdirected.note(e.Name, time.Now())
+	times := s.misdirected.note(e.Name, now)
 	if times == 0 {
 		return
 	}

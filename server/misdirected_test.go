@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -33,6 +34,7 @@ func TestHintOnceAMinute(t *testing.T) {
 			ask("n2")
 		}
 		time.Sleep(HintEvery)
+		ask("n1")
 		ask("n2")
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], "a:1, b:2") || !strings.Contains(lines[1], "times=5") {
@@ -40,6 +42,25 @@ func TestHintOnceAMinute(t *testing.T) {
 		}
 		if n := s.misdirected.all()["worker 192.0.2.1"]; n != 6 {
 			t.Errorf("%d were counted", n)
+		}
+	})
+}
+
+// A client that lost its reply and asks another node once is no such client, nor
+// are many of one name after a failover.
+func TestNoHintForARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		f := newFake(t)
+		f.status = replica.Status{Node: "n2"}
+		s := &Server{backend: f, log: slog.New(slog.NewTextHandler(&log, nil))}
+		for i := range 3 * HintLocksMax {
+			s.quorumAsked(&fsm.Event{Kind: fsm.QuorumAsked, Name: "worker", Key: fmt.Sprint(i), Payload: "n2"})
+		}
+		time.Sleep(HintEvery)
+		s.quorumAsked(&fsm.Event{Kind: fsm.QuorumAsked, Name: "worker", Key: "1", Payload: "n2"})
+		if log.Len() > 0 || len(s.misdirected.all()) > 0 {
+			t.Errorf("told %q, counted %v", &log, s.misdirected.all())
 		}
 	})
 }

@@ -256,3 +256,23 @@ func TestHelloInTransaction(t *testing.T) {
 	}
 	p.want("CONFIG GET databases", two)
 }
+
+// redis-cli --ldb sends the script whatever SCRIPT DEBUG answers, and expects a
+// dry run: it gets an error, and nothing is run.
+func TestScriptIsNotDebugged(t *testing.T) {
+	ts := serveFake(t, Config{})
+	p := dial(t, ts.addr)
+	for _, mode := range []string{"yes", "SYNC"} {
+		if got := p.do("SCRIPT DEBUG " + mode); !strings.HasPrefix(got, "-ERR ") {
+			t.Errorf("SCRIPT DEBUG %s: %q", mode, got)
+		}
+		if got := p.do("EVAL \"return redis.call('set','k','v')\" 0"); !strings.HasPrefix(got, "-ERR the script was not run") {
+			t.Errorf("the script that was to be debugged: %q", got)
+		}
+		p.want("EXISTS k", ":0\r\n")
+	}
+	p.want("EVAL \"return 1\" 0", ":1\r\n")
+	p.do("SCRIPT DEBUG yes")
+	p.do("SCRIPT DEBUG no")
+	p.want("EVAL \"return 1\" 0", ":1\r\n")
+}

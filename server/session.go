@@ -41,6 +41,7 @@ type session struct {
 	skipping      bool            // CLIENT REPLY SKIP came before the command at hand
 	skipNext      bool            // it is the command at hand
 	held          int             // bytes that the node keeps for the connection
+	undebugged    bool            // SCRIPT DEBUG was refused: so is the next script
 	inExec        bool            // the edge's share of a transaction is being executed
 	closing       bool            // after the replies that are due
 	pumping       bool            // out.pump runs
@@ -99,7 +100,7 @@ func (c *session) begin() {
 	c.letGo(c.tx.bytes + c.tx.watchedBytes)
 	c.tx = transaction{}
 	c.stopTracking()
-	c.quiet, c.skipping, c.skipNext = false, false, false
+	c.quiet, c.skipping, c.skipNext, c.undebugged = false, false, false, false
 	c.mu.Lock()
 	c.name, c.db, c.queued, c.noEvict, c.noTouch = "", 0, -1, false, false
 	c.mu.Unlock()

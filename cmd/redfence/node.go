@@ -169,6 +169,15 @@ func (n *node) announce(ctx context.Context, p *ports) {
 		"seats", orNone(p.seats()), "raft", n.replica.RaftAddr(), "http", orNone(addrsOf(p.http)))
 }
 
+// farewell is what a node does before it ends. One that is alone has nobody to hand
+// leadership to.
+func (n *node) farewell() string {
+	if s := n.replica.Status(); s.Role == "leader" && len(s.Members) > 1 {
+		return "handing leadership over and answering what is in flight"
+	}
+	return "answering what is in flight"
+}
+
 // end hands leadership over, answers what is in flight, and closes everything.
 // After a failure there is nothing to hand over, and each moment counts: a leader
 // whose write hangs still sends heartbeats, so the others can't elect another.

@@ -92,7 +92,7 @@ func serve(ctx context.Context, c *config, log *slog.Logger) error {
 	select {
 	case err = <-n.failed: // run says it on standard error
 	case <-ctx.Done():
-		log.Info("told to end: handing over and answering what is in flight")
+		log.Info("told to end: " + n.farewell())
 	}
 	// From here on a second signal has its usual effect: it ends the process.
 	stop()

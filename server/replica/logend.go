@@ -71,8 +71,10 @@ func openLogEnd(path string) (*logEnd, error) {
 	return e, nil
 }
 
-// joinAnew is the way out of any loss.
-const joinAnew = "empty the whole directory to let it join anew"
+// joinAnew is the way out of any loss. A node that is alone must not be told to throw
+// away what is left.
+const joinAnew = "where a majority of other nodes runs, empty the whole directory to let it join anew; " +
+	"of a cluster of one node this is the only copy: keep it"
 
 func (e *logEnd) write() error {
 	e.count++

@@ -211,17 +211,15 @@ func (n *Node) checkStores() error {
 	}
 	switch {
 	case last == 0 && snap == 0 && (id.Phase == phaseBorn || len(broken) > 0):
-		return fmt.Errorf("%s: this node's log and snapshots are gone%s; empty the whole directory to let it join anew",
-			n.disk.path(""), lost)
+		return fmt.Errorf("%s: this node's log and snapshots are gone%s; %s", n.disk.path(""), lost, joinAnew)
 	case s.came != nil && s.came() > max(last, snap):
 		return fmt.Errorf("%s: log and snapshots end at entry %d, and had come to entry %d: what is between is gone%s; %s",
 			n.disk.path(logPath(n.cfg.LogStore)), max(last, snap), s.came(), lost, joinAnew)
 	case last > 0 && first > snap+1:
-		return fmt.Errorf("%s: the log begins at entry %d and the newest whole snapshot ends at %d: what is between is gone%s; "+
-			"empty the whole directory to let it join anew", n.disk.path(""), first, snap, lost)
+		return fmt.Errorf("%s: the log begins at entry %d and the newest whole snapshot ends at %d: what is between is gone%s; %s",
+			n.disk.path(""), first, snap, lost, joinAnew)
 	case (last > 0 || snap > 0) && term == 0:
-		return fmt.Errorf("%s is gone or empty, and with it whom this node voted for; empty the whole directory to let it join anew",
-			n.disk.path(stableFile))
+		return fmt.Errorf("%s is gone or empty, and with it whom this node voted for; %s", n.disk.path(stableFile), joinAnew)
 	case last > 0 && last < snap:
 		// A crash came between the installation of a snapshot and the end of the log
 		// that it replaces; raft would append behind it with a gap.
@@ -390,7 +388,7 @@ func (n *Node) Handover(ctx context.Context) error {
 		go func() { done <- r.LeadershipTransfer().Error() }()
 		select {
 		case err := <-done:
-			if err != nil {
+			if err != nil && !n.repeats.again("handover failed", handoverTimeout) {
 				n.log.Info("handover failed, trying again", "error", err)
 			}
 		case <-ctx.Done():
