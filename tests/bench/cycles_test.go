@@ -1,0 +1,59 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+// TestLockCycles measures every system in turn, at each number of workers, round
+// after round, so that whatever else the machine does meets all of them.
+func TestLockCycles(t *testing.T) {
+	if *outFlag == "" {
+		t.Skip("make bench measures: say -out")
+	}
+	size := fullScale
+	if *quickFlag {
+		size = quickScale
+	}
+	r := &report{Began: time.Now(), Scale: size, Machine: thisMachine()}
+	all, notRun := systems(t)
+	r.NotRun = notRun
+	for _, s := range all {
+		r.Systems = append(r.Systems, about{s.name, s.title, s.durable})
+	}
+	for round := range size.Rounds {
+		for _, workers := range workerCounts {
+			measureAll(t, r, all, round, load{workers: workers, length: size.Length})
+		}
+	}
+	for round := range size.OfferedRounds {
+		measureAll(t, r, all, round, load{workers: offeredWorkers, rate: offeredRate, length: size.Length})
+	}
+	r.Ended, r.LoadAfter = time.Now(), loadAverage()
+	if err := r.write(*outFlag); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(os.Stdout, "\n%s\nwritten to %s\n", r.markdown(), *outFlag)
+	for _, m := range r.missing() {
+		t.Error(m)
+	}
+}
+
+// measureAll runs one load on each system. One that fails is missed in the report;
+// the others are measured all the same.
+func measureAll(t *testing.T, r *report, all []system, round int, l load) {
+	for _, s := range all {
+		l.prefix = fmt.Sprintf("bench:%d", len(r.Runs)+1)
+		got, err := s.once(context.Background(), l)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got.Round, got.Order = round+1, len(r.Runs)+1
+		r.Runs = append(r.Runs, *got)
+		t.Logf("round %d, %3d workers, %-18s %8.0f cycles/s, p50 %.2f ms, %d failed", got.Round, l.workers, s.name, got.perSecond(), got.P50, got.Failed)
+	}
+}

@@ -1,0 +1,34 @@
+package bench_test
+
+import "time"
+
+// What a run measures, in one place.
+const (
+	// lease is how long each lock is taken for; it never runs out in a cycle.
+	lease = 10 * time.Second
+	// ioWait bounds one exchange with a server, hangWait what a run may take beyond its length.
+	ioWait   = 5 * time.Second
+	hangWait = 30 * time.Second
+	// offeredRate is the cycles a second that are asked of every system alike where
+	// a rate is offered: below what the slowest of them can do with offeredWorkers.
+	offeredRate    = 300
+	offeredWorkers = 64
+	// latencyMax is the longest latency that is told apart, with latencyDigits digits.
+	latencyMax    = time.Minute
+	latencyDigits = 3
+)
+
+// workerCounts are the numbers of workers that lock at once.
+var workerCounts = []int{1, 16, 64, 256}
+
+// scale is how long and how often.
+type scale struct {
+	Rounds        int           `json:"rounds"`
+	Length        time.Duration `json:"length_ns"` // of one run
+	OfferedRounds int           `json:"offered_rounds"`
+}
+
+var (
+	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3}
+	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1}
+)
