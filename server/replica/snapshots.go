@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/raft"
 )
@@ -41,17 +42,19 @@ type snapshotStore interface {
 	check() (broken []string, err error)
 }
 
-// snapshotFiles keeps snapshots in a directory.
+// snapshotFiles keeps snapshots in a directory. Raft may finish one of its own
+// while it installs the leader's, and lists them at any time.
 type snapshotFiles struct {
 	dir string
 	log *slog.Logger
+	mu  sync.Mutex // held by who lists, names and removes files
 }
 
 func openSnapshots(dir string, log *slog.Logger) (*snapshotFiles, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("snapshots: %w", err)
 	}
-	s := &snapshotFiles{dir, log}
+	s := &snapshotFiles{dir: dir, log: log}
 	names, err := s.names(tempSuffix)
 	if err != nil {
 		return nil, err
@@ -111,6 +114,8 @@ func (s *snapshotFiles) check() (broken []string, err error) {
 
 // List lists the snapshots, the newest first.
 func (s *snapshotFiles) List() ([]*raft.SnapshotMeta, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	names, err := s.names(snapshotSuffix)
 	if err != nil {
 		return nil, err
@@ -141,7 +146,8 @@ func (s *snapshotFiles) Create(version raft.SnapshotVersion, index, term uint64,
 	// The number of digits is fixed, so that names sort as (index, term) do.
 	id := fmt.Sprintf("%020d-%020d", index, term)
 	meta := raft.SnapshotMeta{Version: version, ID: id, Index: index, Term: term, Configuration: conf, ConfigurationIndex: confIndex}
-	f, err := os.OpenFile(filepath.Join(s.dir, id+tempSuffix), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	// Two may be of the same index: one taken here and one installed.
+	f, err := os.CreateTemp(s.dir, id+".*"+tempSuffix)
 	if err != nil {
 		return nil, fmt.Errorf("snapshots: %w", err)
 	}
@@ -201,13 +207,7 @@ func (k *snapshotSink) Close() error {
 	if err = errors.Join(err, k.file.Close()); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	if err := os.Rename(temp, strings.TrimSuffix(temp, tempSuffix)+snapshotSuffix); err != nil {
-		return err
-	}
-	if err := syncDir(k.store.dir); err != nil {
-		return err
-	}
-	return k.store.reap()
+	return k.store.finish(temp, k.id)
 }
 
 // Cancel gives the snapshot up.
@@ -217,6 +217,19 @@ func (k *snapshotSink) Cancel() error {
 	}
 	k.done = true
 	return errors.Join(k.file.Close(), os.Remove(k.file.Name()))
+}
+
+// finish gives a whole snapshot its name, and removes those that it replaces.
+func (s *snapshotFiles) finish(temp, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.Rename(temp, filepath.Join(s.dir, id+snapshotSuffix)); err != nil {
+		return err
+	}
+	if err := syncDir(s.dir); err != nil {
+		return err
+	}
+	return s.reap()
 }
 
 // reap removes all but the newest snapshots, and the broken ones: a whole one
