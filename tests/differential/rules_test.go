@@ -173,9 +173,7 @@ func ownLimits(a *answer) string {
 // notCompared are the rows that aren't sent to both servers, with the reason.
 // Rows that Redfence lacks on purpose are counted apart.
 var notCompared = map[string]string{
-	"lock.token": "Redis has no fencing tokens", "lock.check": "Redis has no fencing tokens", "lock.info": "Redis has no fencing tokens",
-	"delex":  "came with Redis 8.4",
-	"_watch": "not for clients", "_unwait": "not for clients",
+	"delex":          "came with Redis 8.4",
 	"client|setinfo": "came with Redis 7.2", "client|no-touch": "came with Redis 7.2",
 	"waitaof":      "came with Redis 7.2",
 	"client|pause": "refused on purpose: a node that others rely on does not stop answering",
@@ -186,7 +184,9 @@ func reasonFor(s *fsm.Spec) string {
 	switch {
 	case s.Where == fsm.Absent:
 		return "Redfence lacks it on purpose: its error is of its own"
-	case strings.HasPrefix(s.Name, "redfence"):
+	case strings.HasPrefix(s.Name, "_"):
+		return "not for clients"
+	case s.Since == "redfence":
 		return "Redfence's own"
 	case s.Name != "cluster" && slices.ContainsFunc(fsm.Table(), func(o *fsm.Spec) bool { return strings.HasPrefix(o.Name, s.Name+"|") }):
 		return "a container: its subcommands are compared"
