@@ -183,3 +183,33 @@ func TestHungRunIsAnError(t *testing.T) {
 		}
 	})
 }
+
+// shyLock refuses some times before it grants.
+type shyLock struct {
+	slowLock
+	refuses int
+}
+
+func (l *shyLock) acquire(context.Context) error {
+	l.refuses--
+	if l.refuses >= 0 {
+		return errNotHad
+	}
+	return l.err
+}
+
+func (l *shyLock) worker(int, string) locker { return l }
+
+// TestSpinningAsksUntilItHas: a refusal is asked again and counted, another error is not.
+func TestSpinningAsksUntilItHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &spinningFleet{fleet: &shyLock{refuses: 7}}
+		if err := f.worker(0, "x").acquire(t.Context()); err != nil || f.refused.Load() != 7 {
+			t.Errorf("%v after %d refusals, want 7", err, f.refused.Load())
+		}
+		f = &spinningFleet{fleet: &shyLock{slowLock: slowLock{err: errLost}, refuses: 2}}
+		if err := f.worker(0, "x").acquire(t.Context()); !errors.Is(err, errLost) || f.refused.Load() != 2 {
+			t.Errorf("%v after %d refusals, want the lock's own error after 2", err, f.refused.Load())
+		}
+	})
+}

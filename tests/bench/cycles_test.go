@@ -21,16 +21,24 @@ func TestLockCycles(t *testing.T) {
 	r := &report{Began: time.Now(), Scale: size, Machine: thisMachine()}
 	all, notRun := systems(t)
 	r.NotRun = notRun
+	var own, contended []system
 	for _, s := range all {
-		r.Systems = append(r.Systems, about{s.name, s.title, s.durable})
+		if a := (about{s.name, s.title, s.durable}); s.contended {
+			contended, r.Contended = append(contended, s), append(r.Contended, a)
+		} else {
+			own, r.Systems = append(own, s), append(r.Systems, a)
+		}
 	}
 	for round := range size.Rounds {
 		for _, workers := range workerCounts {
-			measureAll(t, r, all, round, load{workers: workers, length: size.Length})
+			measureAll(t, r, own, round, load{workers: workers, length: size.Length})
 		}
 	}
 	for round := range size.OfferedRounds {
-		measureAll(t, r, all, round, load{workers: offeredWorkers, rate: offeredRate, length: size.Length})
+		measureAll(t, r, own, round, load{workers: offeredWorkers, rate: offeredRate, length: size.Length})
+	}
+	for round := range size.Contended {
+		measureAll(t, r, contended, round, load{workers: contendedWorkers, oneName: true, length: size.Length})
 	}
 	r.Ended, r.LoadAfter = time.Now(), loadAverage()
 	if err := r.write(*outFlag); err != nil {

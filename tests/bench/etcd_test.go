@@ -2,7 +2,6 @@ package bench_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,35 +48,45 @@ func etcdClient(addrs []string) (*etcd.Client, error) {
 	return etcd.New(etcd.Config{Endpoints: addrs, DialTimeout: ioWait, Logger: zap.NewNop()})
 }
 
-// etcdFleet is one program: a client of all three nodes, and a session that its
+// etcdFleet is one program: a client of all three nodes, and sessions that its
 // locks live by.
 type etcdFleet struct {
-	client  *etcd.Client
-	session *concurrency.Session
-	bare    bool
+	client   *etcd.Client
+	sessions []*concurrency.Session
+	bare     bool
 }
 
-func openEtcd(addrs []string, bare bool) (fleet, error) {
+// openEtcd opens so many sessions, which the workers take in turn. To etcd a session
+// is one holder, so workers who want one name need one each.
+func openEtcd(addrs []string, sessions int, bare bool) (fleet, error) {
 	c, err := etcdClient(addrs)
 	if err != nil {
 		return nil, err
 	}
-	s, err := concurrency.NewSession(c, concurrency.WithTTL(int(lease.Seconds())))
-	if err != nil {
-		return nil, errors.Join(err, c.Close())
+	f := &etcdFleet{client: c, bare: bare}
+	for range sessions {
+		s, err := concurrency.NewSession(c, concurrency.WithTTL(int(lease.Seconds())))
+		if err != nil {
+			f.close()
+			return nil, err
+		}
+		f.sessions = append(f.sessions, s)
 	}
-	return &etcdFleet{c, s, bare}, nil
+	return f, nil
 }
 
-func (f *etcdFleet) worker(_ int, name string) locker {
+func (f *etcdFleet) worker(i int, name string) locker {
+	s := f.sessions[i%len(f.sessions)]
 	if f.bare {
-		return &etcdTxn{f.client, f.session.Lease(), name}
+		return &etcdTxn{f.client, s.Lease(), name}
 	}
-	return etcdMutex{concurrency.NewMutex(f.session, name)}
+	return etcdMutex{concurrency.NewMutex(s, name)}
 }
 
 func (f *etcdFleet) close() {
-	f.session.Close()
+	for _, s := range f.sessions {
+		s.Close()
+	}
 	f.client.Close()
 }
 

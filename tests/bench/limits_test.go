@@ -13,6 +13,11 @@ const (
 	// a rate is offered: below what the slowest of them can do with offeredWorkers.
 	offeredRate    = 300
 	offeredWorkers = 64
+	// contendedWorkers want one name. Those who can't wait in line ask again every
+	// retryEvery, more or less; those who can wait for queueWait, less than ioWait.
+	contendedWorkers = 64
+	retryEvery       = 10 * time.Millisecond
+	queueWait        = 4 * time.Second
 	// latencyMax is the longest latency that is told apart, with latencyDigits digits.
 	latencyMax    = time.Minute
 	latencyDigits = 3
@@ -26,9 +31,10 @@ type scale struct {
 	Rounds        int           `json:"rounds"`
 	Length        time.Duration `json:"length_ns"` // of one run
 	OfferedRounds int           `json:"offered_rounds"`
+	Contended     int           `json:"contended_rounds"`
 }
 
 var (
-	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3}
-	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1}
+	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3}
+	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1}
 )

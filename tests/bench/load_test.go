@@ -26,6 +26,7 @@ type run struct {
 	// for the one before. Only where a rate is offered.
 	DueP50      float64 `json:"acquire_due_p50_ms,omitempty"`
 	DueP99      float64 `json:"acquire_due_p99_ms,omitempty"`
+	Refused     int64   `json:"refused,omitempty"` // times a worker was told that another holds the lock, the warm-up included
 	LeaderMoved bool    `json:"leader_moved,omitempty"`
 }
 
@@ -67,9 +68,10 @@ func record(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(1, d.Microseconds()), latencyMax.Microseconds()))
 }
 
-// load is a workload: workers that lock and unlock names of their own.
+// load is a workload: workers that lock and unlock names of their own, or one name.
 type load struct {
 	workers int
+	oneName bool
 	rate    float64 // cycles a second of all workers; 0: as fast as each can
 	length  time.Duration
 	prefix  string
@@ -88,7 +90,11 @@ func (l load) measure(ctx context.Context, f fleet) (*run, error) {
 	for i := range l.workers {
 		all.Go(func() {
 			own := newTally()
-			lock := f.worker(i, fmt.Sprintf("%s:%d", l.prefix, i))
+			name := l.prefix
+			if !l.oneName {
+				name = fmt.Sprintf("%s:%d", l.prefix, i)
+			}
+			lock := f.worker(i, name)
 			cycle(ctx, lock, own, time.Time{})
 			warmUp := own.first
 			own = newTally()

@@ -24,7 +24,7 @@ type locker interface {
 
 // fleet is a program with many workers and its connections to a system.
 type fleet interface {
-	// worker makes the lock of the i-th worker, on a name of its own.
+	// worker makes the lock of the i-th worker.
 	worker(i int, name string) locker
 	close()
 }
@@ -36,7 +36,7 @@ var releaseScript = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] th
 // the clients.
 type plainFleet []*redis.Client
 
-func openPlain(addrs []string, workers int) fleet {
+func openPlain(addrs []string, workers int) plainFleet {
 	var f plainFleet
 	for _, addr := range addrs {
 		f = append(f, redisClient(addr, workers))
@@ -45,7 +45,7 @@ func openPlain(addrs []string, workers int) fleet {
 }
 
 func (f plainFleet) worker(i int, name string) locker {
-	return &plainLock{client: f[i%len(f)], name: name}
+	return &plainLock{client: f[i%len(f)], name: name, worker: strconv.Itoa(i)}
 }
 
 func (f plainFleet) close() {
@@ -55,15 +55,15 @@ func (f plainFleet) close() {
 }
 
 type plainLock struct {
-	client *redis.Client
-	name   string
-	grants int
-	owner  string
+	client       *redis.Client
+	name, worker string
+	grants       int
+	owner        string
 }
 
 func (l *plainLock) acquire(ctx context.Context) error {
 	l.grants++
-	l.owner = l.name + "#" + strconv.Itoa(l.grants)
+	l.owner = l.worker + "#" + strconv.Itoa(l.grants)
 	_, err := l.client.SetArgs(ctx, l.name, l.owner, redis.SetArgs{Mode: "NX", TTL: lease}).Result()
 	if errors.Is(err, redis.Nil) {
 		return errNotHad
@@ -109,7 +109,13 @@ type redlock struct {
 
 func (l *redlock) acquire(ctx context.Context) error {
 	l.held = l.redsync.NewMutex(l.name, redsync.WithExpiry(lease), redsync.WithTries(1))
-	return l.held.LockContext(ctx)
+	err := l.held.LockContext(ctx)
+	var taken *redsync.ErrTaken
+	var nodeTaken *redsync.ErrNodeTaken
+	if errors.As(err, &taken) || errors.As(err, &nodeTaken) {
+		return errNotHad
+	}
+	return err
 }
 
 func (l *redlock) release(ctx context.Context) error {

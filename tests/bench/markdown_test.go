@@ -15,6 +15,7 @@ func (r *report) markdown() string {
 	r.speeds(&b)
 	r.ratios(&b)
 	r.offered(&b)
+	r.contention(&b)
 	r.judged(&b)
 	r.troubles(&b)
 	return b.String()
@@ -89,6 +90,21 @@ func (r *report) offered(b *strings.Builder) {
 			fmt.Fprintf(b, " %s |", r.figure(s.Name, offeredWorkers, offeredRate, of).show(format))
 		}
 		b.WriteString("\n")
+	}
+}
+
+func (r *report) contention(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %d workers on one name\n\nThe lock goes from hand to hand. Milliseconds from wanting it to having it: where p99 is many times p50, some were passed over.\n"+
+		"Workers that ask again do so every %v, more or less; *refused* is how often they were told that another has it, for each time that one had it.\n\n",
+		contendedWorkers, retryEvery)
+	b.WriteString("| system | fsynced by | grants/s | p50 | p99 | refused |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, s := range r.Contended {
+		of := func(format string, f func(*run) float64) string {
+			return r.figure(s.Name, contendedWorkers, 0, f).show(format)
+		}
+		fmt.Fprintf(b, "| %s (`%s`) | %s | %s | %s | %s | %s |\n", s.Title, s.Name, s.Durable, of("%.0f", (*run).perSecond),
+			of("%.1f", func(x *run) float64 { return x.P50 }), of("%.1f", func(x *run) float64 { return x.P99 }),
+			of("%.1f", func(x *run) float64 { return float64(x.Refused) / float64(max(1, x.Cycles)) }))
 	}
 }
 

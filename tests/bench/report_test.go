@@ -18,6 +18,7 @@ type report struct {
 	Machine   machine           `json:"machine"`
 	LoadAfter string            `json:"load_average_after"`
 	Systems   []about           `json:"systems"`
+	Contended []about           `json:"contended_systems"`
 	NotRun    map[string]string `json:"not_run"` // system to reason
 	Runs      []run             `json:"runs"`    // in the order in which they ran
 }

@@ -17,6 +17,8 @@ type system struct {
 	open    func(workers int) (fleet, error)
 	// leader names who leads; nil where nobody does.
 	leader func() string
+	// contended says that its workers want one name.
+	contended bool
 }
 
 // The names of what is measured, as they are in runs.json.
@@ -35,6 +37,14 @@ const (
 	followerName = "redfence-follower"
 	allName      = "redfence-all"
 	seatsName    = "redfence-seats"
+
+	// Contended: -spin asks again, -wait stands in line.
+	redisSpinName         = "redis-spin"
+	redlock3FsyncSpinName = "redlock3-fsync-spin"
+	etcdWaitName          = "etcd-wait"
+	leaderSpinName        = "redfence-leader-spin"
+	leaderWaitName        = "redfence-leader-wait"
+	allWaitName           = "redfence-all-wait"
 )
 
 // topologies are the ways to use Redfence. A report without one of them is none.
@@ -44,14 +54,16 @@ var topologies = []string{oneName, leaderName, followerName, allName, seatsName}
 func systems(t *testing.T) (all []system, notRun map[string]string) {
 	notRun = map[string]string{}
 	if path, err := exec.LookPath(*redisFlag); err != nil {
-		for _, name := range []string{redisName, redisFsyncName, redlock3Name, redlock5Name, redlock3FsyncName, redlock5FsyncName} {
+		for _, name := range []string{redisName, redisFsyncName, redlock3Name, redlock5Name, redlock3FsyncName, redlock5FsyncName, redisSpinName, redlock3FsyncSpinName} {
 			notRun[name] = err.Error()
 		}
 	} else {
 		all = append(all, redisSystems(t, path)...)
 	}
 	if path, err := exec.LookPath(*etcdFlag); err != nil {
-		notRun[etcdMutexName], notRun[etcdTxnName] = err.Error(), err.Error()
+		for _, name := range []string{etcdMutexName, etcdTxnName, etcdWaitName} {
+			notRun[name] = err.Error()
+		}
 	} else {
 		all = append(all, etcdSystems(t, path)...)
 	}
@@ -75,17 +87,22 @@ func redisSystems(t *testing.T, path string) []system {
 		{name: redlock5Name, title: "redsync on 5 Redis, keep nothing", durable: "nobody", open: several(plain)},
 		{name: redlock3FsyncName, title: "redsync on 3 Redis, appendfsync always", durable: "a majority", open: several(durable[:3])},
 		{name: redlock5FsyncName, title: "redsync on 5 Redis, appendfsync always", durable: "a majority", open: several(durable)},
+		{name: redisSpinName, title: "Redis, one node, keeps nothing, asked again", durable: "nobody", contended: true, open: spin(one(plain))},
+		{name: redlock3FsyncSpinName, title: "redsync on 3 Redis, appendfsync always, asked again", durable: "a majority", contended: true,
+			open: spin(several(durable[:3]))},
 	}
 }
 
 func etcdSystems(t *testing.T, path string) []system {
 	addrs := startEtcd(t, path)
 	open := func(bare bool) func(int) (fleet, error) {
-		return func(int) (fleet, error) { return openEtcd(addrs, bare) }
+		return func(int) (fleet, error) { return openEtcd(addrs, 1, bare) }
 	}
 	return []system{
 		{name: etcdMutexName, title: "etcd, 3 nodes, concurrency.Mutex", durable: "a majority", open: open(false)},
 		{name: etcdTxnName, title: "etcd, 3 nodes, one transaction and one delete", durable: "a majority", open: open(true)},
+		{name: etcdWaitName, title: "etcd, 3 nodes, concurrency.Mutex", durable: "a majority", contended: true,
+			open: func(workers int) (fleet, error) { return openEtcd(addrs, workers, false) }},
 	}
 }
 
@@ -95,6 +112,7 @@ func redfenceSystems(t *testing.T) []system {
 	through := func(addrs func() []string) func(int) (fleet, error) {
 		return func(workers int) (fleet, error) { return openPlain(addrs(), workers), nil }
 	}
+	atLeader := through(func() []string { return []string{three.Leader().Client} })
 	var every, seats []string
 	for i, n := range three.Nodes {
 		every, seats = append(every, n.Client), append(seats, n.Seats[i])
@@ -103,13 +121,19 @@ func redfenceSystems(t *testing.T) []system {
 		{name: oneName, title: "Redfence, one node", durable: "one",
 			open: through(func() []string { return []string{one.Client} })},
 		{name: leaderName, title: "Redfence, 3 nodes, through the leader", durable: "a majority", leader: leads,
-			open: through(func() []string { return []string{three.Leader().Client} })},
+			open: atLeader},
 		{name: followerName, title: "Redfence, 3 nodes, through a follower", durable: "a majority", leader: leads,
 			open: through(func() []string { return []string{three.Others(three.Leader())[0].Client} })},
 		{name: allName, title: "Redfence, 3 nodes, over all three", durable: "a majority", leader: leads,
 			open: through(func() []string { return every })},
 		{name: seatsName, title: "Redfence, 3 nodes, redsync on 3 seats", durable: "a majority", leader: leads,
 			open: func(workers int) (fleet, error) { return openRedlock(seats, workers), nil }},
+		{name: leaderSpinName, title: "Redfence, 3 nodes, through the leader, asked again", durable: "a majority", leader: leads, contended: true,
+			open: spin(atLeader)},
+		{name: leaderWaitName, title: "Redfence, 3 nodes, through the leader, LOCK.ACQUIRE WAIT", durable: "a majority", leader: leads, contended: true,
+			open: func(workers int) (fleet, error) { return openQueue([]string{three.Leader().Client}, workers), nil }},
+		{name: allWaitName, title: "Redfence, 3 nodes, over all three, LOCK.ACQUIRE WAIT", durable: "a majority", leader: leads, contended: true,
+			open: func(workers int) (fleet, error) { return openQueue(every, workers), nil }},
 	}
 }
 
@@ -129,6 +153,9 @@ func (s *system) once(ctx context.Context, l load) (*run, error) {
 		return nil, fmt.Errorf("%s, %d workers: %w", s.name, l.workers, err)
 	}
 	r.System = s.name
+	if asked, ok := f.(*spinningFleet); ok {
+		r.Refused = asked.refused.Load()
+	}
 	r.LeaderMoved = s.leader != nil && s.leader() != led
 	return r, nil
 }
