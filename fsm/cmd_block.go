@@ -60,8 +60,8 @@ func runUnwait(c *call) reply.Value {
 // found right and that began to wait; 0 is never.
 func Timeout(args []string) int64 {
 	at, name := len(args)-1, lower(args[0])
-	if name == "lock.acquire" {
-		return lockWait(args)
+	if name == "lock.acquire" || name == "lock.acquireall" {
+		return lockWait(name, args)
 	}
 	if name == "blmpop" || name == "bzmpop" {
 		at = 1

@@ -33,16 +33,26 @@ func IsOffered(a *Answer) bool { return a.Value.Kind == Offered.Kind && a.Value.
 
 // TakeArgs is the command that takes what was offered to one that waited.
 func TakeArgs(args []string) []string {
+	if args[0] == "lock.acquireall" {
+		return append([]string{"_takeall"}, args[1:]...)
+	}
 	return append([]string{"_take"}, args[1:]...)
 }
 
 // MayWait says whether a command that Resolve found right may wait.
 func MayWait(spec *Spec, args []string) bool {
-	return spec.Has(Blocking) && (spec.Name != "lock.acquire" || lockWait(args) > 0)
+	return spec.Has(Blocking) && (spec.Group != "lock" || lockWait(spec.Name, args) > 0)
 }
 
-// lockWait is for how many milliseconds a LOCK.ACQUIRE waits, 0 if not at all.
-func lockWait(args []string) int64 {
+// lockWait is for how many milliseconds a command for locks waits, 0 if not at all.
+func lockWait(name string, args []string) int64 {
+	if name == "lock.acquireall" {
+		var all acquisitions
+		if bad := all.parse(args); bad.IsError() {
+			return 0
+		}
+		return all.wait
+	}
 	var a acquisition
 	if bad := a.options(args); bad.IsError() {
 		return 0
@@ -103,6 +113,9 @@ func (s *State) offerNext(p place) bool {
 		return false
 	}
 	_, w, _ := q.Min()
+	if w.args[0] == "lock.acquireall" {
+		return s.offerAll(w)
+	}
 	c := call{
 		s: s, db: w.db, client: &w.client, spec: byName["lock.acquire"], args: w.args,
 		now: s.clock.now, wall: s.clock.wall, most: KeysStepsMax,
@@ -153,15 +166,8 @@ func runLockTake(c *call) reply.Value {
 	if bad := a.parse(c); bad.IsError() {
 		return bad
 	}
-	own := c.own(a.name)
-	h, several := holdingsOf(own)
-	switch {
-	case own == nil, !several && (!isString(own) || own.str != a.owner):
+	if !c.hasOrIsOffered(c.own(a.name), a.owner) {
 		return errOfferLost
-	case several:
-		if _, holds := h.owners.Get(a.owner); !holds {
-			return errOfferLost
-		}
 	}
 	r, bad := c.acquire(&a)
 	switch {
@@ -171,6 +177,24 @@ func runLockTake(c *call) reply.Value {
 		return errOfferLost
 	}
 	return c.grantOfLock(&a, r)
+}
+
+// hasOrIsOffered says whether a record is a lock that an owner holds or is offered.
+func (c *call) hasOrIsOffered(r *record, owner string) bool {
+	h, several := holdingsOf(r)
+	if !several {
+		return r != nil && isString(r) && r.str == owner
+	}
+	_, holds := h.owners.Get(owner)
+	return holds
+}
+
+// ownerOfWait is who the lock is for.
+func ownerOfWait(w *waiter) string {
+	if w.args[0] == "lock.acquireall" {
+		return w.args[1]
+	}
+	return w.args[2]
 }
 
 // passOn ends the offer that an owner has.
@@ -206,7 +230,7 @@ func runLockCancel(c *call) reply.Value {
 	if q := c.s.waiters.queues[queueID{place{c.db.order, name}, lockQueue}]; q != nil {
 		q.Scan(func(_ uint64, w *waiter) bool {
 			c.visit(1)
-			if w.args[2] == owner {
+			if ownerOfWait(w) == owner {
 				waits = append(waits, w)
 			}
 			return !c.exhausted()
@@ -263,7 +287,7 @@ func (c *call) waitersInfo(name string) []reply.Value {
 		q.Scan(func(_ uint64, w *waiter) bool {
 			c.visit(1)
 			list = append(list, reply.Pairs(
-				reply.String("owner"), reply.String(w.args[2]),
+				reply.String("owner"), reply.String(ownerOfWait(w)),
 				reply.String("client-name"), reply.String(w.client.Name),
 				reply.String("client-addr"), reply.String(w.client.Addr),
 				reply.String("node"), reply.String(w.client.Node),

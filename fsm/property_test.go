@@ -37,6 +37,7 @@ var propertyWords = [][]string{
 	{"blpop", "K", "K", "0"}, {"brpop", "K", "0"}, {"blmove", "K", "K", "left", "right", "0"}, {"brpoplpush", "K", "K", "0"}, {"blmpop", "0", "2", "K", "K", "left", "count", "2"},
 	{"bzpopmin", "K", "K", "0"}, {"bzpopmax", "K", "0"}, {"bzmpop", "0", "1", "K", "max", "count", "2"}, {"_unwait", "V"},
 	{"lock.acquire", "K", "V", "300", "wait", "100"}, {"lock.acquire", "K", "V", "200", "wait", "9", "delay", "40"}, {"lock.acquire", "K", "V", "200", "wait", "9", "shared"},
+	{"lock.acquireall", "V", "200", "2", "K", "K", "wait", "9"}, {"_takeall", "V", "200", "2", "K", "K"},
 	{"lock.acquire", "K", "V", "200", "wait", "9", "permits", "2"}, {"lock.acquire", "K", "V", "0", "wait", "9", "session", "S"}, {"lock.cancel", "K", "V"},
 	{"_take", "K", "V", "200"}, {"_take", "K", "V", "200", "shared"}, {"_take", "K", "V", "0", "session", "S", "permits", "2"},
 	{"eval", "redis.call('lock.cancel',KEYS[1],ARGV[1]) redis.call('lock.release',KEYS[1],ARGV[1]) while ARGV[1] == '3' do end return redis.call('set',KEYS[1],'x','nx','px','30')", "1", "K", "V"},

@@ -265,7 +265,9 @@ func (s *State) unwait(w *waiter) {
 	s.waiters.remove(w)
 	s.byID[w.origin].waiting.Delete(w.ticket)
 	if w.want.kind == lockQueue {
-		s.noteFreed(w.db, w.want.keys[0]) // who came behind may want less
+		for _, name := range w.want.keys {
+			s.noteFreed(w.db, name) // who came behind may want less
+		}
 	}
 }
 

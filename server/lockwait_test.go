@@ -47,6 +47,25 @@ func TestLockAcquireWaits(t *testing.T) {
 	}
 }
 
+// Who waits for several locks is granted all of them at once.
+func TestLockAcquireAllWaits(t *testing.T) {
+	ts := serveFake(t, Config{})
+	a, b, c := dial(t, ts.addr), dial(t, ts.addr), dial(t, ts.addr)
+	a.want("LOCK.ACQUIRE x a 60000", "*2\r\n:1\r\n:60000\r\n")
+	b.write("LOCK.ACQUIREALL b 60000 2 y x WAIT 60000\r\nPING\r\n")
+	ts.waitersAre(t, 1)
+	c.want("SET y c NX PX 60000", "$-1\r\n")
+	c.want("LOCK.ACQUIREALL c 60000 2 y z WAIT 10", "*-1\r\n")
+	a.want("LOCK.RELEASE x a", ":1\r\n")
+	if got := b.read(); got != "*2\r\n*2\r\n:2\r\n:3\r\n:60000\r\n" {
+		t.Fatalf("%q", got)
+	}
+	if got := b.read(); got != "+PONG\r\n" {
+		t.Fatalf("what came behind it: %q", got)
+	}
+	c.want("MGET x y", "*2\r\n$1\r\nb\r\n$1\r\nb\r\n")
+}
+
 // Promise 2: an offer that comes to nothing, and a lease that is over before it
 // could be answered, are errors, never a grant.
 func TestLateTakeIsNoGrant(t *testing.T) {
