@@ -28,7 +28,7 @@ type outbox struct {
 
 	conn    net.Conn
 	output  *atomic.Int64 // bytes written by all connections
-	held    *atomic.Int64 // bytes that all outboxes hold
+	held    *atomic.Int64 // bytes that all outboxes hold, room to grow included
 	pressed func() bool   // others wait for room for their replies
 }
 
@@ -75,9 +75,10 @@ func (o *outbox) push(b []byte) bool {
 // keep queues b. The lock is held.
 func (o *outbox) keep(b []byte) {
 	if o.err == nil {
+		before := cap(o.pending)
 		o.pending = append(o.pending, b...)
 		o.queued += int64(len(b))
-		o.held.Add(int64(len(b)))
+		o.held.Add(int64(cap(o.pending) - before))
 	}
 }
 
@@ -118,7 +119,7 @@ func (o *outbox) step() {
 	b := o.pending
 	o.pending = nil
 	o.write(b)
-	o.held.Add(-int64(len(b)))
+	o.held.Add(-int64(cap(b)))
 }
 
 // write writes b without the lock, which is held before and after.
@@ -145,7 +146,7 @@ func (o *outbox) fail(err error) {
 		o.err = err
 		o.conn.Close()
 	}
-	o.held.Add(-int64(len(o.pending)))
+	o.held.Add(-int64(cap(o.pending)))
 	o.pending = nil
 	o.changed.Broadcast()
 }
