@@ -18,6 +18,11 @@ const (
 	contendedWorkers = 64
 	retryEvery       = 10 * time.Millisecond
 	queueWait        = 4 * time.Second
+	// What a held lock is like, how many are set at once, and who locks beside them.
+	heldNameBytes  = 40
+	heldValueBytes = 20
+	heldBatch      = 1000
+	heldWorkers    = 16
 	// latencyMax is the longest latency that is told apart, with latencyDigits digits.
 	latencyMax    = time.Minute
 	latencyDigits = 3
@@ -26,15 +31,19 @@ const (
 // workerCounts are the numbers of workers that lock at once.
 var workerCounts = []int{1, 16, 64, 256}
 
+// heldCounts are the numbers of locks that nodes hold, few first.
+var heldCounts = []int{1_000, 100_000}
+
 // scale is how long and how often.
 type scale struct {
 	Rounds        int           `json:"rounds"`
 	Length        time.Duration `json:"length_ns"` // of one run
 	OfferedRounds int           `json:"offered_rounds"`
 	Contended     int           `json:"contended_rounds"`
+	Held          int           `json:"held_rounds"`
 }
 
 var (
-	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3}
-	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1}
+	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3}
+	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2}
 )

@@ -16,6 +16,7 @@ func (r *report) markdown() string {
 	r.ratios(&b)
 	r.offered(&b)
 	r.contention(&b)
+	r.held(&b)
 	r.judged(&b)
 	r.troubles(&b)
 	return b.String()

@@ -19,6 +19,7 @@ type report struct {
 	LoadAfter string            `json:"load_average_after"`
 	Systems   []about           `json:"systems"`
 	Contended []about           `json:"contended_systems"`
+	Held      []heldLocks       `json:"held"`
 	NotRun    map[string]string `json:"not_run"` // system to reason
 	Runs      []run             `json:"runs"`    // in the order in which they ran
 }
