@@ -28,12 +28,12 @@ cluster: build ## three local nodes, data in ./tmp/cluster; Ctrl-C stops all
 	exec ./deploy/local-cluster ./bin/redfence ./tmp/cluster
 
 .PHONY: test
-test: unit sim differential compat process fence ## all tests, about 10 minutes on two cores
+test: unit sim differential compat process fence recipes ## all tests, about 10 minutes on two cores
 
 # What takes seconds: the packages and tests/arch. What drives the whole stack
 # has targets of its own, one after the other: some tests measure how long an
 # outage takes.
-UNIT = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/process -e /tests/compa -e /tests/differential -e /tests/sim)
+UNIT = $(shell $(GO) list -tags $(TAGS) ./... 2>/dev/null | grep -v -e /tests/process -e /tests/compa -e /tests/differential -e /tests/sim -e /tests/recipes)
 
 .PHONY: unit
 unit: ## the tests of each package, and the rules of tests/arch
@@ -52,6 +52,17 @@ fence: build ## the fences of client/fence on PostgreSQL and SQLite, and a holde
 		echo "this needs PostgreSQL (Debian: postgresql): install it, or run as root where apt-get is" >&2; exit 1; fi; \
 	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends postgresql </dev/null; }
 	cd tests/fence && $(GO) vet . && CGO_ENABLED=1 $(GOTEST) -timeout 10m -count=1 .
+
+RECIPES := $(CURDIR)/tmp/recipes
+.PHONY: recipes
+recipes: build ## the code of docs/recipes.md in Go, Python, Node and Java (needs python3 with venv, node, npm, java and mvn)
+	@mkdir -p $(RECIPES)/node
+	@[ -x $(RECIPES)/python/bin/pip ] || python3 -m venv $(RECIPES)/python
+	$(RECIPES)/python/bin/pip install -q redis==8.1.0
+	npm install --silent --no-save --prefix $(RECIPES)/node ioredis@5.11.1
+	mvn -B -q -f tests/compat/java/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(RECIPES)/java
+	RECIPES_PYTHON=$(RECIPES)/python/bin/python3 RECIPES_NODE=$(RECIPES)/node/node_modules RECIPES_JARS='$(RECIPES)/java/*' \
+		$(GOTEST) -timeout 10m -count=1 -v ./tests/recipes
 
 .PHONY: compat
 compat: build ## real lock libraries: ONLY=redsync for some, RECORD=1 to write down what ran
