@@ -28,7 +28,7 @@ cluster: build ## three local nodes, data in ./tmp/cluster; Ctrl-C stops all
 	exec ./deploy/local-cluster ./bin/redfence ./tmp/cluster
 
 .PHONY: test
-test: unit sim differential compat process fence recipes ## all tests, about 10 minutes on two cores
+test: unit sim differential compat process ## all tests, about 10 minutes on two cores
 
 # What takes seconds: the packages and tests/arch. What drives the whole stack
 # has targets of its own, one after the other: some tests measure how long an
@@ -161,7 +161,7 @@ check: lint ## what to run before a commit
 	$(GOTEST) -short $(UNIT)
 
 .PHONY: ci
-ci: test lint race fuzz mutants compare ## all of it, under 40 minutes; .ci/run calls this
+ci: test fence recipes lint race fuzz mutants compare ## all of it, under 40 minutes; .ci/run calls this
 
 .PHONY: soak
 soak: ## what takes longer: hundreds of kills, thousands of seeds, minutes of fuzzing

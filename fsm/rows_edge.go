@@ -55,7 +55,7 @@ var edgeRows = []Spec{
 	{Name: "client|trackinginfo", Arity: 2, Flags: NoScript | Loading, Where: Edge, Group: "connection", Since: "6.2.0",
 		Summary: "Tells what the connection tracks."},
 	{Name: "client|unblock", Arity: -3, Flags: Admin | NoScript | Loading, Where: Edge, Group: "connection", Since: "5.0.0", Args: "id [TIMEOUT | ERROR]",
-		Summary: "Answers 0: no connection waits in a command that could be unblocked."},
+		Summary: "Ends the wait of a connection's command: 1, or 0 if it does not wait. It is answered as if its time were up, or UNBLOCKED."},
 	{Name: "client|unpause", Arity: 2, Flags: Admin | NoScript | Loading, Where: Edge, Group: "connection", Since: "6.2.0",
 		Summary: "Accepted: this node is never paused."},
 	{Name: "command", Arity: -1, Flags: Loading, Where: Edge, Group: "server", Since: "2.8.13",

@@ -216,7 +216,9 @@ func (l *link) room() error {
 	}
 	size := max(ReadBufferMin, len(l.buf)*2)
 	if whole := l.frame.whole() + ReadBufferMin; whole > len(l.buf) {
-		size = min(size, whole) // a value takes no more than it is long
+		// A value takes no more than it is long. What grows argument by argument
+		// grows by a part of what it has, or each would copy all those before.
+		size = min(size, max(whole, len(l.buf)*5/4))
 	}
 	if size > ReadBufferKept && l.shared.Load()+int64(size-len(l.buf)) > InputBytesMax {
 		return protocolError("too many unfinished commands on this server")
