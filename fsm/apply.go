@@ -17,10 +17,11 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 	res := Result{Index: index}
 	s.applied = index
 	s.seed, s.memoryMax = e.Seed, e.MemoryMax
-	s.events, s.woken, s.faults, s.spent, s.replied = nil, nil, nil, 0, 0
+	s.events, s.woken, s.faults, s.spent, s.replied, s.served = nil, nil, nil, 0, 0, served{}
 	if e.Kind != TermStart {
 		res.WallGap = s.clock.advance(e.Stamp, term, s.empty())
 		s.expire()
+		s.serve()
 		s.serveLocks()
 	}
 	switch e.Kind {

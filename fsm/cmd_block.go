@@ -30,18 +30,23 @@ func runBlocking(c *call) reply.Value {
 		case r == nil:
 		case r.kind != w.kind:
 			return errWrongType
+		case c.mayWait() && c.s.waiters.queues[queueID{place{c.db.order, key}, w.kind}] != nil:
+			// It is theirs who came before and whom an entry had no room to serve.
 		default:
 			return w.take(c, key)
 		}
 	}
 	switch {
-	case c.ticket != 0 && c.origin != nil:
+	case c.mayWait():
 		return c.waitFor(w)
 	case c.spec.Name == "blmove" || c.spec.Name == "brpoplpush":
 		return reply.Null
 	}
 	return reply.NullArray
 }
+
+// mayWait says whether the command may wait: not in a MULTI or a script.
+func (c *call) mayWait() bool { return c.ticket != 0 && c.origin != nil }
 
 // runUnwait ends a wait of the batch's origin: 1 if nothing served it before.
 func runUnwait(c *call) reply.Value {

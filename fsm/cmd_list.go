@@ -222,7 +222,7 @@ func (c *call) moveBetween(from, to end) reply.Value {
 	if c.args[1] == c.args[2] {
 		l := changed(old, listKind)
 		text := l.pop(bool(from))
-		l.push(text, bool(to))
+		l.pushOwn(text, bool(to))
 		c.keep(e, listKind, l, 'l', to.pushed())
 		c.event('l', from.popped(), e.key)
 		return c.text(text)
@@ -233,9 +233,9 @@ func (c *call) moveBetween(from, to end) reply.Value {
 	}
 	l, t := changed(old, listKind), changed(oldTarget, listKind)
 	text := l.pop(bool(from))
-	if bad := c.pushText(t, text, to); bad.IsError() {
-		return bad
-	}
+	c.visit(1)
+	c.grow(elementCost)
+	t.pushOwn(text, bool(to))
 	if bad := c.keep(target, listKind, t, 'l', to.pushed()); bad.IsError() {
 		return bad
 	}

@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"slices"
+
 	"github.com/redfence/redfence/fsm/reply"
 )
 
@@ -91,18 +93,21 @@ func (s *State) noteFreed(d *database, name string) {
 }
 
 // serveLocks offers what may be had to those who wait for it, name by name as
-// they were freed.
+// they were freed, and as far as the entry has room: see serve.
 func (s *State) serveLocks() {
-	ws := &s.waiters
 	s.endWaits()
-	for i := 0; i < len(ws.freed); i++ {
-		p := ws.freed[i]
+	ws, done := &s.waiters, 0
+	for ; done < len(ws.freed) && s.servesMore(); done++ {
+		p := ws.freed[done]
 		delete(ws.isFreed, p)
-		for s.offerNext(p) {
+		for s.servesMore() && s.offerNext(p) {
+		}
+		if !s.servesMore() && ws.queues[queueID{p, lockQueue}] != nil && !ws.isFreed[p] {
+			ws.freed = append(ws.freed, p)
+			ws.isFreed[p] = true
 		}
 	}
-	clear(ws.freed)
-	ws.freed = ws.freed[:0]
+	ws.freed = slices.Delete(ws.freed, 0, done)
 }
 
 // offerNext offers a name to the first who waits for it. It answers false if
@@ -130,7 +135,7 @@ func (s *State) offerNext(p place) bool {
 		served = r != nil
 		return bad
 	})
-	s.spent += int64(c.walked + callCost)
+	s.countServed(int64(c.walked+callCost), v.Size())
 	switch {
 	case v.IsError():
 		s.undoTo(start)

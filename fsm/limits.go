@@ -38,6 +38,13 @@ const (
 	WaitersKeyMax   = 100_000
 	WaitersBytesMax = 256 << 20
 	WaiterBytesMax  = 1 << 20
+	// ServedMax bounds how many of the commands that wait one entry serves, and
+	// ServedStepsMax and ServedRepliesMax what that costs, counted as other commands
+	// are, for whom half is left: one push may serve all who wait for a key, each with
+	// the same large element. The rest stays in line, for the entries that follow.
+	ServedMax        = 4_000
+	ServedStepsMax   = EntryStepsMax / 2
+	ServedRepliesMax = EntryRepliesMax / 2
 	// KeptWoken bounds the replies to waits that are kept for an origin, beside
 	// KeptBytes.
 	KeptWoken = 10_000

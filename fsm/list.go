@@ -21,8 +21,12 @@ func (l *list) clone() object { return &list{items: l.items.Copy(), size: l.size
 
 func listCost(text string) int64 { return elementCost + int64(len(text)) }
 
-// push adds at the tail, or at the head.
-func (l *list) push(text string, head bool) {
+// push adds a copy of a text at the tail, or at the head.
+func (l *list) push(text string, head bool) { l.pushOwn(strings.Clone(text), head) }
+
+// pushOwn is push of a text that belongs to the machine already: whatever moves
+// between lists is there once, however often it moves.
+func (l *list) pushOwn(text string, head bool) {
 	place := int64(0)
 	if head {
 		if first, _, ok := l.items.Min(); ok {
@@ -31,7 +35,7 @@ func (l *list) push(text string, head bool) {
 	} else if last, _, ok := l.items.Max(); ok {
 		place = last + 1
 	}
-	l.items.Set(place, strings.Clone(text))
+	l.items.Set(place, text)
 	l.size += listCost(text)
 }
 
@@ -85,7 +89,7 @@ func (l *list) insertAt(i int, text string) {
 		l.removeAt(i, len(after))
 		l.push(text, false)
 		for _, t := range after {
-			l.push(t, false)
+			l.pushOwn(t, false)
 		}
 		return
 	}
@@ -93,7 +97,7 @@ func (l *list) insertAt(i int, text string) {
 	l.removeAt(0, i)
 	l.push(text, true)
 	for k := len(before) - 1; k >= 0; k-- {
-		l.push(before[k], true)
+		l.pushOwn(before[k], true)
 	}
 }
 

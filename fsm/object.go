@@ -43,7 +43,7 @@ func readObject(kind valueKind, sr *snapshotReader) object {
 		case *hash:
 			o.set(sr.text(), sr.text())
 		case *list:
-			o.push(sr.text(), false)
+			o.pushOwn(sr.text(), false)
 		case *set:
 			o.add(sr.text())
 		case *zset:

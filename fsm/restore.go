@@ -49,6 +49,10 @@ func Restore(r io.Reader) (*State, error) {
 	if sr.version >= 2 {
 		s.readWaiters(sr)
 	}
+	if sr.version >= 3 {
+		s.waiters.ready = s.readPlaces(sr, s.waiters.isReady)
+		s.waiters.freed = s.readPlaces(sr, s.waiters.isFreed)
+	}
 	sum := sr.crc
 	if tail := sr.raw(4); sr.err == nil && binary.BigEndian.Uint32([]byte(tail)) != sum {
 		return nil, fmt.Errorf("%w: its checksum does not fit its content", ErrSnapshot)
@@ -169,6 +173,21 @@ func (s *State) readWaiters(sr *snapshotReader) {
 		s.waiters.add(w)
 		o.waiting.Set(ticket, w)
 	}
+}
+
+// readPlaces reads places, none of them twice, which known then has.
+func (s *State) readPlaces(sr *snapshotReader, known map[place]bool) (out []place) {
+	for n := sr.uint(); n > 0 && sr.err == nil; n-- {
+		db, key := sr.uint(), sr.text()
+		p := place{uint16(db), key}
+		if db >= uint64(len(s.databases)) || known[p] {
+			sr.fail("a key that waits to be looked at twice, or in no database")
+			return nil
+		}
+		known[p] = true
+		out = append(out, p)
+	}
+	return out
 }
 
 // snapshotReader reads and sums. After the first error every read gives zero

@@ -1,32 +1,73 @@
 package fsm
 
-import "github.com/redfence/redfence/fsm/reply"
+import (
+	"slices"
 
-// serve serves who waits for what the command before has brought, in Redis's
-// order: key by key as they got their value, and those of a key as they came. What
-// serving one brings to another key comes behind all that.
+	"github.com/redfence/redfence/fsm/reply"
+)
+
+// served is what serving who waits has cost in the entry at hand.
+type served struct {
+	commands int
+	steps    int64
+	replies  int
+}
+
+// servesMore says whether the entry at hand has room to serve another command
+// that waits. Each entry has room for one.
+func (s *State) servesMore() bool {
+	x := &s.served
+	return x.commands < ServedMax && x.steps < ServedStepsMax && x.replies < ServedRepliesMax
+}
+
+// countServed charges the entry for one that was served.
+func (s *State) countServed(steps int64, reply int) {
+	s.served.commands++
+	s.served.steps += steps
+	s.served.replies += reply
+	s.spent += steps
+	s.replied += reply
+}
+
+// serve serves who waits for what was brought, in Redis's order: key by key as they
+// got their value, and those of a key as they came. What serving one brings to
+// another key comes behind all that.
+//
+// What the entry has no room for is left for the next one. A key that is not done
+// goes behind the others by then: many who wait for it must not hold them up.
 //
 // Each waiter that is looked at leaves its queues, so it ends.
 func (s *State) serve() {
-	ws := &s.waiters
-	for i := 0; i < len(ws.ready); i++ {
-		p := ws.ready[i]
-		delete(ws.isReady, p)
-		for {
-			r := s.get(s.databases[p.db], p.key)
-			if r == nil {
-				break
-			}
-			q := ws.queues[queueID{p, r.kind}]
-			if q == nil {
-				break
-			}
-			_, first, _ := q.Min()
-			s.serveOne(first, p.key)
+	ws, done := &s.waiters, 0
+	for ; done < len(ws.ready) && s.servesMore(); done++ {
+		p := ws.ready[done]
+		if s.serveKey(p) {
+			delete(ws.isReady, p)
+		} else {
+			ws.ready = append(ws.ready, p)
 		}
 	}
-	clear(ws.ready)
-	ws.ready = ws.ready[:0]
+	ws.ready = slices.Delete(ws.ready, 0, done)
+}
+
+// serveKey serves who waits for a key. It answers false if the entry has no room
+// for all whom the key could serve.
+func (s *State) serveKey(p place) bool {
+	for {
+		r := s.get(s.databases[p.db], p.key)
+		if r == nil {
+			return true
+		}
+		q := s.waiters.queues[queueID{p, r.kind}]
+		if q == nil {
+			return true
+		}
+		if !s.servesMore() {
+			return false
+		}
+		_, first, _ := q.Min()
+		s.serveOne(first, p.key)
+	}
 }
 
 // serveOne runs a waiter's command on a key that can serve it. One that fails is
@@ -43,8 +84,7 @@ func (s *State) serveOne(w *waiter, key string) {
 		v = errReplyTooLong
 	}
 	size := v.Size()
-	s.spent += int64(c.walked + size/copyBytes + callCost)
-	s.replied += size
+	s.countServed(int64(c.walked+size/copyBytes+callCost), size)
 	s.undo = s.undo[:0]
 	s.wake(w, Answer{Value: v})
 }

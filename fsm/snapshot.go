@@ -17,7 +17,7 @@ import (
 
 // SnapshotVersion is the version of the snapshot format that this binary writes
 // and the newest that it reads. docs/format.md has the bytes.
-const SnapshotVersion = 2
+const SnapshotVersion = 3
 
 // featureLevel says which behaviour the members of a cluster have agreed on.
 // Limits and the script engine's version change with it.
@@ -37,6 +37,8 @@ type Snapshot struct {
 	scripts   []*cached // the least recently used first, EVAL's before loaded ones
 	arrivals  uint64
 	waiters   *btree.Map[uint64, *waiter]
+	ready     []place
+	freed     []place
 }
 
 // Snapshot captures the state. It takes time for the origins and scripts, not
@@ -53,6 +55,8 @@ func (s *State) Snapshot() *Snapshot {
 		scripts:  s.scripts.oldestFirst(),
 		arrivals: s.waiters.arrivals,
 		waiters:  s.waiters.all.Copy(),
+		ready:    slices.Clone(s.waiters.ready),
+		freed:    slices.Clone(s.waiters.freed),
 	}
 	for _, d := range s.databases {
 		sn.databases = append(sn.databases, d.keys.Copy())
@@ -155,7 +159,8 @@ func (sw *snapshotWriter) answer(a *Answer) {
 	sw.text(string(reply.Append(nil, a.Value)))
 }
 
-// writeWaiters writes those who wait by arrival; the queues follow from them.
+// writeWaiters writes those who wait by arrival, from which the queues follow, and
+// where somebody is left to be served.
 func (sn *Snapshot) writeWaiters(sw *snapshotWriter) {
 	sw.uint(sn.arrivals)
 	sw.uint(uint64(sn.waiters.Len()))
@@ -168,6 +173,16 @@ func (sn *Snapshot) writeWaiters(sw *snapshotWriter) {
 		sw.texts(w.args)
 		return sw.err == nil
 	})
+	sw.places(sn.ready)
+	sw.places(sn.freed)
+}
+
+func (sw *snapshotWriter) places(places []place) {
+	sw.uint(uint64(len(places)))
+	for _, p := range places {
+		sw.uint(uint64(p.db))
+		sw.text(p.key)
+	}
 }
 
 func (sn *Snapshot) writeScripts(sw *snapshotWriter) {

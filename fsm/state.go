@@ -41,6 +41,7 @@ type State struct {
 	faults    []string
 	spent     int64 // steps and instructions of its commands so far
 	replied   int   // bytes of their replies so far
+	served    served
 	seed      uint64
 	memoryMax uint64
 	engine    *script.Engine
@@ -152,9 +153,12 @@ func (s *State) Members() []Member {
 	return out
 }
 
-// NextDeadline is the lease clock's time at which the next lease ends, and
-// false if no lease runs.
+// NextDeadline is the lease clock's time at which an entry is due: when the next
+// lease ends, or at once if somebody is left to be served. It is false if nothing is.
 func (s *State) NextDeadline() (int64, bool) {
+	if s.waiters.left() {
+		return s.clock.now, true
+	}
 	d, ok := s.deadlines.Min()
 	if x, opened := s.sessions.ends.Min(); opened && (!ok || x.deadline < d.deadline) {
 		return x.deadline, true

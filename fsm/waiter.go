@@ -78,8 +78,8 @@ type waiters struct {
 	queues   map[queueID]*queue
 	kinds    map[valueKind]int // waiters by what they want
 	bytes    int64
-	// What the command at hand has brought, in the order in which it came; empty
-	// between commands. isReady has the same places.
+	// What was brought and not yet looked at, in the order in which it came: by the
+	// command at hand, and what an entry had no room to serve. isReady has the same places.
 	ready   []place
 	isReady map[place]bool
 	// What may be had now by who waits for a lock, and who waits with a session.
@@ -168,6 +168,9 @@ func (ws *waiters) full(d *database, w *want, bytes int64) bool {
 	}
 	return false
 }
+
+// left says whether something is there that somebody may be served.
+func (ws *waiters) left() bool { return len(ws.ready) > 0 || len(ws.freed) > 0 }
 
 // note remembers that r was put, if anybody waits under its key, and anybody for
 // its kind of value: whom its key can serve is looked at when the command has

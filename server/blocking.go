@@ -97,7 +97,23 @@ func (c *session) await() fsm.Answer {
 	if fsm.IsOffered(&a) {
 		a = c.takeOffered(cmd)
 	}
-	c.replies.Force(replica.Footprint(&a.Value))
+	return c.withRoom(a)
+}
+
+// withRoom waits until the node has room for the reply to a wait: many may be
+// served the same large element at once, which is there once until their replies are
+// spelled. What was taken can't be given back, so that without room its outcome is
+// unknown to the client.
+func (c *session) withRoom(a fsm.Answer) fsm.Answer {
+	size := replica.Footprint(&a.Value)
+	if c.replies.Add(size) {
+		return a
+	}
+	defer c.replies.Trim()
+	if err := c.replies.Wait(c.server.ctx, size); err != nil {
+		return fsm.Answer{Value: fsm.ErrUnknownOutcome}
+	}
+	c.replies.Force(size)
 	return a
 }
 

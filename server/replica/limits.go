@@ -117,6 +117,10 @@ const (
 	// how long it may be silent until what waits there ends.
 	aliveEvery     = 500 * time.Millisecond
 	waitSilenceMax = 2 * time.Second
+	// wokenPushMax is up to which size the leader pushes the reply to a command that
+	// waited. The waiter's node makes a larger one itself when it learns of the commit:
+	// it is in its memory, and would be copied for each of those who wait.
+	wokenPushMax = 64 << 10
 	// settledPerBatch bounds the tickets that a batch says are settled.
 	settledPerBatch = 10_000
 	// batchesPerLink bounds what a node may have waiting at the leader.

@@ -152,6 +152,7 @@ func (m *machine) applyConfiguration(l *raft.Log) {
 	m.mu.Lock()
 	m.state.SetMembership(ship)
 	m.ship = ship
+	m.noteDeadline() // who waited for a node that is no member any more frees locks
 	m.mu.Unlock()
 	m.finish(l, 0)
 	m.node.membersChanged()

@@ -264,7 +264,7 @@ func (n *Node) deliver(index uint64, res *fsm.Result, keyEvents bool) {
 	for i := range res.Woken {
 		w := &res.Woken[i]
 		n.origin.woken(w)
-		if n.serving.Load() == nil {
+		if n.serving.Load() == nil || w.Answer.Value.Size() > wokenPushMax {
 			continue
 		}
 		for _, g := range n.guests.ofNode(w.Node) {

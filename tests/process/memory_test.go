@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -190,4 +191,75 @@ func served(t *testing.T, n *process.Node, key string) {
 		}
 	}
 	t.Errorf("a good client was not served: %v", err)
+}
+
+// TestWaitersForOneLargeElement: promise 8. Many who wait for one large element and
+// move it on to the next all get it, and neither their node nor one without a
+// client takes the memory for all of their replies at once, nor a restart that
+// applies it again.
+func TestWaitersForOneLargeElement(t *testing.T) {
+	const waiting, large = 150, 8 << 20
+	c := process.Start(t, 3, "--reply-memory", "64mb")
+	leader := c.Leader()
+	at, idle := c.Others(leader)[0], c.Others(leader)[1]
+	conns := make([]net.Conn, waiting)
+	for i := range conns {
+		conn, err := net.Dial("tcp", at.Client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, resp("BLMOVE", "q", "q", "LEFT", "RIGHT", "0"))
+		conns[i] = conn
+	}
+	process.Until(t, "all wait", func() bool { return at.Info("blocked_clients") == fmt.Sprint(waiting) })
+	stop := sync.OnceValue(guard(t, c))
+	defer stop()
+	if err := leader.Redis().RPush(context.Background(), "q", strings.Repeat("x", large)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := int64(len(fmt.Sprintf("$%d\r\n", large)) + large + 2)
+	var readers sync.WaitGroup
+	for i, conn := range conns {
+		readers.Go(func() {
+			conn.SetReadDeadline(time.Now().Add(process.Wait))
+			if n, err := io.CopyN(io.Discard, conn, want); err != nil {
+				t.Errorf("client %d read %d bytes of its reply: %v", i, n, err)
+			}
+		})
+	}
+	readers.Wait()
+	if n, err := leader.Redis().LLen(context.Background(), "q").Result(); n != 1 || err != nil {
+		t.Errorf("the list has %d elements, %v", n, err)
+	}
+	stop()
+	for _, n := range c.Nodes {
+		checkPeak(t, n)
+	}
+	idle.Kill()
+	idle.Start()
+	idle.Ready()
+	checkPeak(t, idle)
+}
+
+// oneElementMax is what a node may have taken at most in TestWaitersForOneLargeElement:
+// the element in a few copies of the log and the network, and its share of replies.
+const oneElementMax = 300 << 20
+
+func checkPeak(t *testing.T, n *process.Node) {
+	t.Helper()
+	took := peak(n)
+	t.Logf("%s took %d MB", n.ID, took>>20)
+	if took > oneElementMax {
+		t.Errorf("%s took %d MB", n.ID, took>>20)
+	}
+}
+
+// peak is how much memory a node has had at most since it was started.
+func peak(n *process.Node) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.PID()))
+	_, line, _ := strings.Cut(string(b), "VmHWM:")
+	kb := 0
+	fmt.Sscan(line, &kb)
+	return kb << 10
 }
