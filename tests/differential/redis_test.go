@@ -55,7 +55,8 @@ func startRedis(t *testing.T) address {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "redis.sock")
-	cmd := exec.Command(path, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir,
+	// It looks for waits that are over hz times a second, 10 by itself.
+	cmd := exec.Command(path, "--hz", "500", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", dir,
 		"--proto-max-bulk-len", "8388608", "--notify-keyspace-events", "")
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
