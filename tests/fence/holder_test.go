@@ -59,8 +59,9 @@ func holder() {
 	for name, w := range j.writers() {
 		r.Late[name+" in time"] = w(r.Token)
 	}
-	say(r)
+	// Whoever hears of the grant may stop the process at once: the clock comes first.
 	ctx, last := g.Context(), time.Now()
+	say(r)
 	for {
 		now := time.Now()
 		// The look comes at once after the clock: nothing else runs in between.
