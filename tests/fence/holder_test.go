@@ -161,6 +161,7 @@ func TestStoppedHolder(t *testing.T) {
 	h, out := startHolder(t, j)
 	first := heard(t, out)
 	signal(t, h, syscall.SIGSTOP)
+	stopped := time.Now()
 	c, err := client.New(j.Addrs...)
 	if err != nil {
 		t.Fatal(err)
@@ -180,6 +181,8 @@ func TestStoppedHolder(t *testing.T) {
 			t.Errorf("%s refused the holder: %s", name, said)
 		}
 	}
+	// The holder tells its stop from any other pause by its length.
+	<-time.After(time.Until(stopped.Add(holderTTL * 5 / 4)))
 	signal(t, h, syscall.SIGCONT)
 	r := heard(t, out)
 	if r.Err != context.Canceled.Error() || !r.Closed {
