@@ -28,7 +28,7 @@ cluster: build ## three local nodes, data in ./tmp/cluster; Ctrl-C stops all
 	exec ./deploy/local-cluster ./bin/redfence ./tmp/cluster
 
 .PHONY: test
-test: unit sim differential compat process ## all tests, about 10 minutes on two cores
+test: redis unit sim differential compat process ## all tests, about 10 minutes on two cores
 
 # What takes seconds: the packages and tests/arch. What drives the whole stack
 # has targets of its own, one after the other: some tests measure how long an
