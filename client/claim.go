@@ -134,33 +134,13 @@ func (k *claim) ask(ctx context.Context, wait bool) answer {
 	if !wait {
 		return k.c.ask(ctx, k.terms.try(), command(k.args(0)...))
 	}
-	a := k.c.askThrough(ctx, func(n *node) (any, error) {
+	return k.c.askThrough(ctx, func(n *node) (any, error) {
 		most := waitMax
 		if end, ok := ctx.Deadline(); ok {
 			most = min(most, max(time.Until(end), time.Millisecond))
 		}
 		return n.wait(ctx, most, command(k.args(most)...))
 	})
-	if a.err != nil && a.err.Error() == "ERR syntax error" {
-		return k.poll(ctx)
-	}
-	return a
-}
-
-// poll asks now and then, of a cluster whose nodes know no queues.
-func (k *claim) poll(ctx context.Context) answer {
-	stray := false
-	for {
-		a := k.ask(ctx, false)
-		stray = stray || a.stray
-		if a.err != nil || a.value != nil {
-			a.stray = stray
-			return a
-		}
-		if rest(ctx, pollEvery); ctx.Err() != nil {
-			return answer{err: gaveUp(ctx, nil), stray: stray}
-		}
-	}
 }
 
 var errReply = errors.New("client: the server's answer has an unknown form")

@@ -186,31 +186,6 @@ func TestWaitMovesOn(t *testing.T) {
 	}
 }
 
-// TestNoQueues: nodes that know no WAIT are asked now and then.
-func TestNoQueues(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, "a")
-		c.refuse = func(_ string, args []string) string {
-			if len(args) > 4 && args[4] == "WAIT" {
-				return "-ERR syntax error\r\n"
-			}
-			return ""
-		}
-		cl := c.client("a")
-		defer cl.Close()
-		first := taken(t, cl.Mutex("door"))
-		got := make(chan *Grant)
-		go func() { got <- taken(t, cl.Mutex("door")) }()
-		time.Sleep(10 * time.Second)
-		if err := first.Unlock(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		if err := (<-got).Unlock(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestUnlockWithoutAnswer: releasing goes on when nobody waits for it any more.
 func TestUnlockWithoutAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

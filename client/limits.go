@@ -40,8 +40,6 @@ const (
 	// and given up after it has failed for so long.
 	probeEvery = time.Second
 	probeGrace = 5 * time.Second
-	// pollEvery is how often a node that knows no queues is asked for a lock.
-	pollEvery = 200 * time.Millisecond
 
 	// A grant that is given up is released in the background until the cluster has
 	// answered, for at most cleanUpMax. A request whose reply was lost may still be on
