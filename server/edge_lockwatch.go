@@ -74,8 +74,7 @@ func (h *hub) sinceWatched(c *session, pattern string, seen *fsm.Place) ([]reply
 		return nil, errWatchMissed
 	}
 	var missed []reply.Value
-	for i := range events {
-		e := &events[i]
+	for e := range events {
 		channel := lockChannel(e.DB, e.Key)
 		if concerns(pattern, e, channel) {
 			missed = append(missed, message("pmessage", pattern, channel, lockMessage(e)))

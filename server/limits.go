@@ -104,6 +104,10 @@ const (
 	// AcceptBackoffMax is the longest pause after a failed accept.
 	AcceptBackoffMax = time.Second
 
+	// ReadingKept is how old a reading of the server's clock may be that says when a
+	// command was read.
+	ReadingKept = time.Millisecond
+
 	// LockEventsKept and LockEventBytesMax bound the lock events that a node remembers
 	// for those who watch locks and come back.
 	LockEventsKept    = 10_000

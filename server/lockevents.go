@@ -1,6 +1,8 @@
 package server
 
 import (
+	"iter"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -10,31 +12,60 @@ import (
 // lockHistory is the last lock events of this node, in the order of the log, for
 // those who watch locks and come back. The hub's lock guards it.
 type lockHistory struct {
-	events []fsm.Event // from first on, the oldest first; a ring once it is full
-	first  int
-	bytes  int
+	ring  []fsm.Event // grows up to LockEventsKept
+	first int         // where the oldest is
+	count int
+	bytes int
 }
+
+// at is the event that has i older ones in the history.
+func (h *lockHistory) at(i int) *fsm.Event { return &h.ring[(h.first+i)%len(h.ring)] }
 
 // cost is what an event is taken to cost in the history.
 func cost(e *fsm.Event) int {
 	return entryBytes + len(e.Key) + len(e.Owner) + len(e.Payload)
 }
 
-// add remembers an event, and forgets the oldest beyond the bounds.
-func (h *lockHistory) add(e fsm.Event) {
-	// The machine's texts are parts of a whole entry.
-	e.Key, e.Owner, e.Payload = strings.Clone(e.Key), strings.Clone(e.Owner), strings.Clone(e.Payload)
-	h.events = append(h.events, e)
-	h.bytes += cost(&e)
-	for len(h.events)-h.first > LockEventsKept || h.bytes > LockEventBytesMax && len(h.events)-h.first > 1 {
-		h.bytes -= cost(&h.events[h.first])
-		h.events[h.first] = fsm.Event{}
-		h.first++
+// add remembers an event, and forgets the oldest beyond the bounds. It keeps none
+// of the event's texts, which are parts of a whole entry.
+func (h *lockHistory) add(e *fsm.Event) {
+	if h.count == len(h.ring) && h.count < LockEventsKept {
+		h.grow()
 	}
-	if h.first > LockEventsKept {
-		h.events = append([]fsm.Event(nil), h.events[h.first:]...)
-		h.first = 0
+	for h.bytes += cost(e); h.count == LockEventsKept || h.bytes > LockEventBytesMax && h.count > 0; {
+		h.dropOldest()
 	}
+	h.count++
+	kept := h.at(h.count - 1)
+	*kept = *e
+	kept.Key, kept.Owner, kept.Payload, kept.Node = cloneTexts(e)
+}
+
+// cloneTexts copies the texts of an event with one allocation.
+func cloneTexts(e *fsm.Event) (key, owner, payload, node string) {
+	all := e.Key + e.Owner + e.Payload + e.Node
+	if len(all) == len(e.Key) { // a sum of one is that one
+		return strings.Clone(e.Key), "", "", ""
+	}
+	key, all = all[:len(e.Key)], all[len(e.Key):]
+	owner, all = all[:len(e.Owner)], all[len(e.Owner):]
+	return key, owner, all[:len(e.Payload)], all[len(e.Payload):]
+}
+
+func (h *lockHistory) grow() {
+	ring := make([]fsm.Event, min(max(64, 2*h.count), LockEventsKept))
+	for i := range h.count {
+		ring[i] = *h.at(i)
+	}
+	h.ring, h.first = ring, 0
+}
+
+func (h *lockHistory) dropOldest() {
+	oldest := h.at(0)
+	h.bytes -= cost(oldest)
+	*oldest = fsm.Event{}
+	h.first = (h.first + 1) % len(h.ring)
+	h.count--
 }
 
 // clear forgets all: events may be missing behind them.
@@ -42,25 +73,23 @@ func (h *lockHistory) clear() { *h = lockHistory{} }
 
 // last is the place of the newest event, zero if none is known.
 func (h *lockHistory) last() fsm.Place {
-	if len(h.events) == h.first {
+	if h.count == 0 {
 		return fsm.Place{}
 	}
-	return h.events[len(h.events)-1].Place
+	return h.at(h.count - 1).Place
 }
 
-// after are the events behind a place that a watcher has seen. It answers false
-// if some of them may be forgotten.
-func (h *lockHistory) after(p fsm.Place) ([]fsm.Event, bool) {
-	known := h.events[h.first:]
-	if len(known) == 0 || p.Before(known[0].Place) {
+// after are the events behind a place that a watcher has seen, as long as the hub's
+// lock is held. It answers false if some of them may be forgotten.
+func (h *lockHistory) after(p fsm.Place) (iter.Seq[*fsm.Event], bool) {
+	if h.count == 0 || p.Before(h.at(0).Place) {
 		return nil, false
 	}
-	for i := range known {
-		if p.Before(known[i].Place) {
-			return known[i:], true
+	begin := sort.Search(h.count, func(i int) bool { return p.Before(h.at(i).Place) })
+	return func(yield func(*fsm.Event) bool) {
+		for i := begin; i < h.count && yield(h.at(i)); i++ {
 		}
-	}
-	return nil, true
+	}, true
 }
 
 // placeText is a place as clients see it, for LOCK.WATCH ... AFTER.
@@ -109,7 +138,7 @@ const lockPrefix = "__lock@"
 func (h *hub) tellOfLock(e *fsm.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.locks.add(*e)
+	h.locks.add(e)
 	if len(h.lockTopics[channelTopic])+len(h.lockTopics[patternTopic]) == 0 {
 		return
 	}

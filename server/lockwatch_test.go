@@ -122,9 +122,12 @@ func TestLockHistoryIsBounded(t *testing.T) {
 		if i%100 == 0 {
 			e.Key = long
 		}
-		h.add(e)
-		if n := len(h.events) - h.first; n > LockEventsKept || h.bytes > LockEventBytesMax || cap(h.events) > 4*LockEventsKept {
-			t.Fatalf("%d events and %d bytes are remembered, room for %d", n, h.bytes, cap(h.events))
+		h.add(&e)
+		if h.count > LockEventsKept || h.bytes > LockEventBytesMax || cap(h.ring) > LockEventsKept {
+			t.Fatalf("%d events and %d bytes are remembered, room for %d", h.count, h.bytes, cap(h.ring))
+		}
+		if newest := h.at(h.count - 1); h.last() != e.Place || newest.Key != e.Key {
+			t.Fatalf("the newest is at %v, want %v", h.last(), e.Place)
 		}
 	}
 }

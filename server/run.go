@@ -11,7 +11,7 @@ import (
 // run gathers the commands of a pipeline that go to the machine together, and
 // the places of all replies: what the edge answers in between keeps its place.
 type run struct {
-	read  time.Duration // when the commands were read, on the server's own clock
+	read  time.Duration // when the commands were read or a little before, on the server's own clock
 	cmds  []fsm.Command
 	size  int
 	edge  int64 // what the edge's replies in slots take
@@ -132,7 +132,6 @@ func (c *session) settle() {
 // writeSlots writes replies up to the first of the left commands that have no
 // answer yet, and says which places are still to be filled.
 func (c *session) writeSlots(slots []slot, left int, answers []fsm.Answer, err error, took time.Duration) []slot {
-	waited := c.server.elapsed() - c.run.read
 	until := len(c.run.cmds) - left
 	for i := range slots {
 		s := &slots[i]
@@ -143,7 +142,7 @@ func (c *session) writeSlots(slots []slot, left int, answers []fsm.Answer, err e
 			if c.run.waiting != nil && s.cmd == len(c.run.cmds)-1 {
 				answers[0] = c.await()
 			}
-			s.value = c.outcome(s, answers, err, waited)
+			s.value = c.outcome(s, answers, err)
 			answers = answers[min(1, len(answers)):]
 			stat := c.server.stats.of(s.spec)
 			stat.ran(took)
@@ -210,7 +209,7 @@ func (c *session) clearRun(failed bool) {
 }
 
 // outcome is the reply to a command of the machine.
-func (c *session) outcome(s *slot, answers []fsm.Answer, err error, waited time.Duration) reply.Value {
+func (c *session) outcome(s *slot, answers []fsm.Answer, err error) reply.Value {
 	if err != nil {
 		return answerFor(err)
 	}
@@ -218,7 +217,7 @@ func (c *session) outcome(s *slot, answers []fsm.Answer, err error, waited time.
 		return errInternal
 	}
 	got := answers[0]
-	if got.Grant > 0 && waited.Microseconds() >= got.Grant {
+	if got.Grant > 0 && (c.server.elapsed()-c.run.read).Microseconds() >= got.Grant {
 		c.server.stats.lateGrants.Add(1)
 		return errLeaseEnded
 	}

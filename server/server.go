@@ -86,6 +86,7 @@ type Server struct {
 	log         *slog.Logger
 	backend     Backend
 	elapsed     func() time.Duration
+	reading     atomic.Pointer[clockReading] // of elapsed, see lately
 	started     time.Time
 	ctx         context.Context // ends when Shutdown stops waiting
 	cancel      context.CancelFunc

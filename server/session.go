@@ -151,7 +151,7 @@ func (c *session) serve() {
 // where it fits into one.
 func (c *session) execute(reqs []request) {
 	c.active.Store(time.Now().UnixNano())
-	c.run.read = c.server.elapsed()
+	c.run.read = c.server.lately()
 	for i := range reqs {
 		if c.closing {
 			break

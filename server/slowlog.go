@@ -15,9 +15,10 @@ import (
 // by its first command, since its commands are answered together. It is safe for
 // concurrent use.
 type slowLog struct {
-	mu      sync.Mutex
-	entries []slowEntry // the newest first
-	lastID  int64
+	mu     sync.Mutex
+	ring   [SlowLogMax]slowEntry // an entry is at its id modulo the length
+	length int
+	lastID int64
 }
 
 type slowEntry struct {
@@ -44,26 +45,37 @@ func (l *slowLog) note(c *session, args []string, took time.Duration) {
 	if limit < 0 || took.Microseconds() < limit {
 		return
 	}
-	e := slowEntry{at: time.Now(), took: took, args: slowArgs(args), addr: c.addr, name: c.name}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastID++
-	e.id = l.lastID
-	keep := min(len(l.entries), max(0, int(c.server.settings.slowMax.Load())-1))
-	l.entries = append([]slowEntry{e}, l.entries[:keep]...)
+	// Under load many runs are slow: the texts of the entry that goes are written over.
+	e := l.at(0)
+	e.id, e.at, e.took, e.addr, e.name = l.lastID, time.Now(), took, c.addr, c.name
+	e.args = slowArgs(e.args[:0], args)
+	l.length = min(l.length+1, max(1, int(c.server.settings.slowMax.Load())))
 }
 
-// slowArgs shortens a command as Redis does.
-func slowArgs(args []string) []string {
-	out := make([]string, 0, min(len(args), SlowLogArgsMax))
-	for i, a := range args {
-		if i == SlowLogArgsMax-1 && len(args) > SlowLogArgsMax {
-			return append(out, fmt.Sprintf("... (%d more arguments)", len(args)-i))
-		}
+// at is the entry that is so many older than the newest. The lock is held.
+func (l *slowLog) at(age int) *slowEntry {
+	return &l.ring[(l.lastID-int64(age))%SlowLogMax]
+}
+
+// slowArgs appends a command to out, shortened as Redis does.
+func slowArgs(out, args []string) []string {
+	shown := args
+	if len(args) > SlowLogArgsMax {
+		shown = args[:SlowLogArgsMax-1]
+	}
+	for _, a := range shown {
 		if len(a) > SlowLogArgMax {
 			a = fmt.Sprintf("%s... (%d more bytes)", a[:SlowLogArgMax], len(a)-SlowLogArgMax)
+		} else {
+			a = strings.Clone(a) // it is a part of all that was read with it
 		}
-		out = append(out, strings.Clone(a))
+		out = append(out, a)
+	}
+	if len(args) > len(shown) {
+		out = append(out, fmt.Sprintf("... (%d more arguments)", len(args)-len(shown)))
 	}
 	return out
 }
@@ -83,11 +95,12 @@ func slowlogGet(c *session, args []string) reply.Value {
 	l := &c.server.slow
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if count < 0 || count > int64(len(l.entries)) {
-		count = int64(len(l.entries))
+	if count < 0 || count > int64(l.length) {
+		count = int64(l.length)
 	}
 	out := make([]reply.Value, 0, count)
-	for _, e := range l.entries[:count] {
+	for i := range int(count) {
+		e := l.at(i)
 		out = append(out, reply.List(
 			reply.Integer(e.id), reply.Integer(e.at.Unix()), reply.Integer(e.took.Microseconds()),
 			reply.Strings(e.args), reply.String(e.addr), reply.String(e.name)))
@@ -99,13 +112,13 @@ func slowlogLen(c *session, _ []string) reply.Value {
 	l := &c.server.slow
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return reply.Integer(int64(len(l.entries)))
+	return reply.Integer(int64(l.length))
 }
 
 func slowlogReset(c *session, _ []string) reply.Value {
 	l := &c.server.slow
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = nil
+	l.ring, l.length = [SlowLogMax]slowEntry{}, 0
 	return reply.OK
 }

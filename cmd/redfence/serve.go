@@ -70,6 +70,7 @@ make no sense. A second signal ends the process at once.`,
 
 // serve runs a node until ctx ends, a signal comes, or the node can't go on.
 func serve(ctx context.Context, c *config, log *slog.Logger) error {
+	collectRarely()
 	// A reader of the log that has gone away must not take the node with it.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)

@@ -42,7 +42,11 @@ func (n *Node) startRaft() error {
 	if n.machine.replay.until, err = s.logs.LastIndex(); err != nil {
 		return err
 	}
-	r, err := raft.NewRaft(conf, n.machine, &quietLog{s.logs, n.stop}, &quietStable{s.stable, n.stop}, s.snapshots, trans)
+	recent, err := newRecentLog(s.logs)
+	if err != nil {
+		return err
+	}
+	r, err := raft.NewRaft(conf, n.machine, &quietLog{recent, n.stop}, &quietStable{s.stable, n.stop}, s.snapshots, trans)
 	if err != nil {
 		network.Close()
 		return err

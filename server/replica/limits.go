@@ -43,7 +43,10 @@ const (
 	// 1 MiB a follower's answer still comes within rpcTimeout.
 	entriesPerMessage = 16
 	rpcTimeout        = 5 * time.Second
-	commitTimeout     = 50 * time.Millisecond
+	// recentEntries of the log are kept in memory, in appends of up to recentBytes.
+	recentEntries = 16
+	recentBytes   = 2 << 20
+	commitTimeout = 50 * time.Millisecond
 	// stepsPerByte is how many steps (fsm.Result.Steps) weigh as much as a byte of
 	// log when a snapshot is due: 64 MiB stand for some 5 s of them.
 	stepsPerByte = 8

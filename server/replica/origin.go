@@ -260,6 +260,11 @@ func (o *origin) send(b *batch) *fsm.Batch {
 		o.stats.BatchesCancelled.Add(1)
 		return out
 	}
+	commands := 0
+	for _, p := range b.parts {
+		commands += len(p.cmds)
+	}
+	out.Clients, out.Commands = make([]fsm.Client, 0, len(b.parts)), make([]fsm.Command, 0, commands)
 	for _, p := range b.parts {
 		out.Clients = append(out.Clients, p.client)
 		for i := range p.cmds {
