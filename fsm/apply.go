@@ -2,6 +2,9 @@ package fsm
 
 import "strings"
 
+// usualEvents bounds the room that is made for an entry's events beforehand.
+const usualEvents = 1024
+
 // Apply applies the log's entry at index, of the given term. An error means
 // that this binary can't read the entry: nothing was changed, and the node must
 // stop rather than skip it. Entries must come in the order of the log; one at
@@ -17,7 +20,9 @@ func (s *State) Apply(index, term uint64, data []byte) (Result, error) {
 	res := Result{Index: index}
 	s.applied = index
 	s.seed, s.memoryMax = e.Seed, e.MemoryMax
-	s.events, s.woken, s.faults, s.spent, s.replied, s.served = nil, nil, nil, 0, 0, served{}
+	// The last entry's events are somebody else's by now; this one will have about as many.
+	s.events = make([]Event, 0, min(len(s.events), usualEvents))
+	s.woken, s.faults, s.spent, s.replied, s.served = nil, nil, 0, 0, served{}
 	if e.Kind != TermStart {
 		res.WallGap = s.clock.advance(e.Stamp, term, s.empty())
 		s.expire()

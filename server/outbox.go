@@ -26,6 +26,7 @@ type outbox struct {
 	err     error
 	softAt  time.Time // since when pending is above UnreadSoftMax
 
+	until   time.Time // the deadline of writes; only who writes uses it
 	conn    net.Conn
 	output  *atomic.Int64 // bytes written by all connections
 	held    *atomic.Int64 // bytes that all outboxes hold, room to grow included
@@ -173,16 +174,20 @@ func (o *outbox) close() {
 }
 
 // writeAll writes b. A client that reads slowly has WriteTimeout for every step,
-// and PressedTimeout while what it doesn't read keeps others from being answered.
+// and about PressedTimeout while what it doesn't read keeps others from being answered.
 func (o *outbox) writeAll(b []byte) error {
 	stuck := time.Now()
-	for {
-		o.conn.SetWriteDeadline(time.Now().Add(PressedTimeout))
+	for now := stuck; ; {
+		// Setting a deadline costs about as much as a short write: one is good for many.
+		if o.until.Sub(now) < PressedTimeout*3/4 {
+			o.until = now.Add(PressedTimeout)
+			o.conn.SetWriteDeadline(o.until)
+		}
 		n, err := o.conn.Write(b)
 		if err == nil {
 			return nil
 		}
-		now := time.Now()
+		now = time.Now()
 		if n > 0 {
 			stuck = now
 		}

@@ -28,9 +28,6 @@ var (
 	ErrClosed = errors.New("replica: node is closed; not executed")
 )
 
-// recheckWait is how often a command that has waited long looks whether there is a leader.
-const recheckWait = 100 * time.Millisecond
-
 // Do is DoSome until all commands are answered, for answers that are small: it
 // holds nothing of the budget when it returns.
 func (n *Node) Do(ctx context.Context, client fsm.Client, cmds []fsm.Command) ([]fsm.Answer, error) {
@@ -166,58 +163,6 @@ func (n *Node) cut(cmds []fsm.Command) int {
 		costly = costly || hasCost
 	}
 	return len(cmds)
-}
-
-// submit sends commands that travel together through the log and waits. Heavy
-// are those that were put off before.
-func (n *Node) submit(ctx context.Context, client fsm.Client, cmds []fsm.Command, heavy bool) ([]fsm.Answer, error) {
-	if n.isClosed() {
-		return nil, ErrClosed
-	}
-	p := &part{client: client, cmds: cmds, heavy: heavy}
-	if err := n.origin.submit(p); err != nil {
-		n.stats.TooBusy.Add(uint64(len(cmds)))
-		return nil, err
-	}
-	began := time.Now()
-	timer := time.NewTimer(n.cfg.NoLeaderWait)
-	defer timer.Stop()
-	for {
-		select {
-		case out := <-p.done:
-			return out.answers, n.counted(out.err, len(cmds))
-		case <-ctx.Done():
-			return n.abandon(p, ctx.Err())
-		case <-n.stop:
-			return n.abandon(p, ErrClosed)
-		case <-timer.C:
-		}
-		if !n.hasLeader() && n.origin.giveUp(p, false) {
-			return nil, n.counted(ErrNoLeader, len(cmds))
-		}
-		left := n.cfg.NoLeaderWait + n.cfg.AnswerWait - time.Since(began)
-		if left <= 0 {
-			certain := ErrTooBusy
-			if !n.hasLeader() {
-				certain = ErrNoLeader
-			}
-			return n.abandon(p, certain)
-		}
-		timer.Reset(min(left, recheckWait))
-	}
-}
-
-// abandon ends the wait for a part for good.
-func (n *Node) abandon(p *part, certain error) ([]fsm.Answer, error) {
-	if n.origin.giveUp(p, true) {
-		return nil, n.counted(certain, len(p.cmds))
-	}
-	select {
-	case out := <-p.done: // it came in this instant
-		return out.answers, n.counted(out.err, len(p.cmds))
-	default:
-		return nil, n.counted(ErrUnknownOutcome, len(p.cmds))
-	}
 }
 
 func (n *Node) counted(err error, cmds int) error {

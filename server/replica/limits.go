@@ -43,6 +43,9 @@ const (
 	// 1 MiB a follower's answer still comes within rpcTimeout.
 	entriesPerMessage = 16
 	rpcTimeout        = 5 * time.Second
+	// overseeEvery is how often a command that has waited long looks whether there is
+	// a leader; with a Config.NoLeaderWait below a second it does that more often.
+	overseeEvery = 100 * time.Millisecond
 	// recentEntries of the log are kept in memory, in appends of up to recentBytes.
 	recentEntries = 16
 	recentBytes   = 2 << 20

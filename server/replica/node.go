@@ -105,6 +105,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.spawn(func() { n.watch.run(n.stop) })
 	n.spawn(n.port.serve)
 	n.spawn(n.gossip)
+	n.spawn(n.oversee)
 	n.spawn(n.begin)
 	return n, nil
 }

@@ -1,8 +1,11 @@
 package replica
 
 import (
+	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/redfence/redfence/fsm"
 )
@@ -47,15 +50,20 @@ type part struct {
 	cost   int64        // expected script instructions
 	heavy  bool         // it was put off before: it goes as costly scripts do
 	bulky  bool         // its replies may be large
-	done   chan outcome // of capacity 1
+	done   chan outcome // of capacity 2
 	batch  *batch       // nil while it waits
 	quit   bool         // its caller was told that the outcome is unknown
+
+	ctx    context.Context
+	began  time.Time
+	nudged atomic.Bool // a look is in done
 }
 
-// outcome is what a part came to.
+// outcome is what a part came to, or only a reason to look.
 type outcome struct {
 	answers []fsm.Answer
 	err     error
+	look    bool
 }
 
 // batch is one number of the origin.
@@ -80,7 +88,7 @@ func newOrigin(cfg *Config, stats *Stats, costs *costs) *origin {
 
 // submit puts a part in the queue.
 func (o *origin) submit(p *part) error {
-	p.size, p.cost, p.done = 64, 0, make(chan outcome, 1)
+	p.size, p.cost = 64, 0
 	for i := range p.cmds {
 		p.size += p.cmds[i].Size()
 		p.cost += o.costs.of(&p.cmds[i])
@@ -395,15 +403,6 @@ func (o *origin) giveUp(p *part, good bool) (certain bool) {
 	}
 	p.quit = p.quit || good
 	return false
-}
-
-func dequeue(queue *[]*part, p *part) bool {
-	i := slices.Index(*queue, p)
-	if i < 0 {
-		return false
-	}
-	*queue = slices.Delete(*queue, i, i+1)
-	return true
 }
 
 // hasTarget says whether batches go anywhere at present.

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -29,7 +30,7 @@ func (b *bench) put(names ...string) []*part {
 	b.t.Helper()
 	var parts []*part
 	for _, name := range names {
-		p := &part{cmds: cmds("set", name, "v")}
+		p := newPart(context.Background(), cmds("set", name, "v"))
 		if err := b.submit(p); err != nil {
 			b.t.Fatal(err)
 		}
@@ -214,13 +215,13 @@ func TestOriginQueueIsBounded(t *testing.T) {
 	b := newBench(t)
 	b.cfg.QueueCommands = 3
 	b.put("a", "b", "c")
-	if err := b.submit(&part{cmds: cmds("get", "k")}); err != ErrTooBusy {
+	if err := b.submit(newPart(context.Background(), cmds("get", "k"))); err != ErrTooBusy {
 		t.Fatalf("got %v", err)
 	}
 	b.sees("1:abc")
 	b.put("d")
 	b.cfg.QueueBytes = 1
-	if err := b.submit(&part{cmds: cmds("get", "k")}); err != ErrTooBusy {
+	if err := b.submit(newPart(context.Background(), cmds("get", "k"))); err != ErrTooBusy {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -229,12 +230,12 @@ func TestBatchHoldsItsBytesAndLargeOnesGoAlone(t *testing.T) {
 	b := newBench(t)
 	big := string(make([]byte, fsm.BatchBytes*2/3))
 	for _, name := range []string{"a", "b"} {
-		if err := b.submit(&part{cmds: cmds("set", name, big)}); err != nil {
+		if err := b.submit(newPart(context.Background(), cmds("set", name, big))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	huge := string(make([]byte, 3*fsm.BatchBytes))
-	if err := b.submit(&part{cmds: cmds("set", "h", huge)}); err != nil {
+	if err := b.submit(newPart(context.Background(), cmds("set", "h", huge))); err != nil {
 		t.Fatal(err)
 	}
 	if x := b.take("leader", fsm.BatchBytes/2); x != nil {
@@ -252,7 +253,7 @@ func TestBatchHoldsItsBytesAndLargeOnesGoAlone(t *testing.T) {
 func TestCostlyScriptsAreAdmittedOneByOne(t *testing.T) {
 	b := newBench(t)
 	script := func(text string) *part {
-		p := &part{cmds: cmds("eval", text, "0")}
+		p := newPart(context.Background(), cmds("eval", text, "0"))
 		if err := b.submit(p); err != nil {
 			t.Fatal(err)
 		}

@@ -147,10 +147,27 @@ func (t *term) start() bool {
 
 // apply is the one place where anything is proposed to raft.
 func (t *term) apply(e *fsm.Entry) raft.ApplyFuture {
-	data := fsm.AppendEntry(nil, e)
+	data := fsm.AppendEntry(make([]byte, 0, weight(e)), e)
 	t.node.stats.EntriesProposed.Add(1)
 	t.node.stats.BytesProposed.Add(uint64(len(data)))
 	return t.raft.Apply(data, 0)
+}
+
+// weight is about what an entry takes in the log.
+func weight(e *fsm.Entry) int {
+	size := batchOverhead
+	for i := range e.Batches {
+		b := &e.Batches[i]
+		size += batchOverhead
+		for j := range b.Clients {
+			c := &b.Clients[j]
+			size += len(c.Name) + len(c.Addr) + len(c.Library) + len(c.Node) + 4
+		}
+		for j := range b.Commands {
+			size += b.Commands[j].Size()
+		}
+	}
+	return size
 }
 
 // propose stamps an entry and proposes it.

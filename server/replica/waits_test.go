@@ -163,7 +163,7 @@ func TestBlockThatNeedNotWait(t *testing.T) {
 func TestSettledTicketsTravelAlone(t *testing.T) {
 	b := newBench(t)
 	w := b.beginWait(nil, func() {})
-	p := &part{cmds: cmds("blpop", "l", "0")}
+	p := newPart(context.Background(), cmds("blpop", "l", "0"))
 	p.cmds[0].Ticket = w.ticket
 	if err := b.submit(p); err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestWaitsOfAClosedOrigin(t *testing.T) {
 	b := newBench(t)
 	woken := 0
 	w := b.beginWait(nil, func() { woken++ })
-	p := &part{cmds: cmds("blpop", "l", "0")}
+	p := newPart(context.Background(), cmds("blpop", "l", "0"))
 	p.cmds[0].Ticket = w.ticket
 	if err := b.submit(p); err != nil {
 		t.Fatal(err)
