@@ -44,6 +44,7 @@ func clientTracking(c *session, args []string) reply.Value {
 	if first {
 		// Before the first read that could be told of.
 		c.server.keyEvents.add(1)
+		c.server.listening.add(1)
 	}
 	return reply.OK
 }
@@ -98,6 +99,7 @@ func (c *session) stopTracking() {
 	if c.server.trackers.turnOff(c) {
 		c.setShown(func(s *shown) { s.tracking = false })
 		c.server.keyEvents.add(-1)
+		c.server.listening.add(-1)
 	}
 }
 

@@ -25,6 +25,7 @@ type fake struct {
 	batches []int   // commands of each Do
 
 	loading atomic.Bool
+	listens atomic.Bool // as SetListens last said
 	unready atomic.Pointer[error]
 	fail    atomic.Pointer[error]
 	status  replica.Status
@@ -150,6 +151,8 @@ func (f *fake) SetKeyEvents(on bool) {
 	defer f.mu.Unlock()
 	f.state.KeyEvents = on
 }
+
+func (f *fake) SetListens(on bool) { f.listens.Store(on) }
 
 // fakeWait is a command that waits in the fake's machine.
 type fakeWait struct {

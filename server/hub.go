@@ -60,13 +60,19 @@ func (h *hub) join(kind int, name string, c *session) {
 			h.lockTopics[kind][t] = h.tables[kind][t]
 		}
 	}
-	h.tables[kind][t][c] = true
+	if !h.tables[kind][t][c] {
+		h.tables[kind][t][c] = true
+		h.server.listening.add(1)
+	}
 }
 
 // quit makes a connection no listener any more. The lock is held.
 func (h *hub) quit(kind int, name string, c *session) {
 	t := topic{c.space, name}
-	delete(h.tables[kind][t], c)
+	if h.tables[kind][t][c] {
+		delete(h.tables[kind][t], c)
+		h.server.listening.add(-1)
+	}
 	if len(h.tables[kind][t]) == 0 {
 		delete(h.tables[kind], t)
 		delete(h.lockTopics[kind], t)

@@ -41,6 +41,9 @@ type Backend interface {
 	Stats() *replica.Stats
 	// SetKeyEvents says whether Events should be told of changes of keys.
 	SetKeyEvents(on bool)
+	// SetListens says whether anybody here listens to Events, which may come late
+	// otherwise. It returns at once.
+	SetListens(on bool)
 	// StateHash is a digest of the whole state, and the index that it is of.
 	StateHash() (index uint64, digest [32]byte)
 }
@@ -102,6 +105,7 @@ type Server struct {
 	hub         hub
 	trackers    trackers
 	keyEvents   keyEventsSwitch
+	listening   listening
 	misdirected misdirected
 	walks       chan struct{} // holds one for each command that visits the whole keyspace
 	making      chan struct{} // holds one for each long answer of the edge that is being made
@@ -135,6 +139,7 @@ func New(backend Backend, cfg Config) (*Server, error) {
 	s.hub.init(s)
 	s.trackers.init()
 	s.keyEvents.set = backend.SetKeyEvents
+	s.listening.init(backend.SetListens)
 	s.cursors.init()
 	s.slow.init()
 	s.metrics = newMetrics(s)

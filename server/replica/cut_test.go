@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,21 +25,30 @@ func newSwitchboard() *switchboard {
 }
 
 func (s *switchboard) dialer(from string) func(context.Context, string) (net.Conn, error) {
+	noRoute := errors.New("no route")
 	return func(ctx context.Context, addr string) (net.Conn, error) {
-		s.mu.Lock()
-		off := s.off[from] || s.off[addr]
-		s.mu.Unlock()
-		if off {
-			return nil, errors.New("no route")
+		if s.isOff(from, addr) {
+			return nil, noRoute
 		}
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-		if err == nil {
-			s.mu.Lock()
-			s.conns[conn] = [2]string{from, addr}
-			s.mu.Unlock()
+		if err != nil {
+			return nil, err
 		}
-		return conn, err
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.off[from] || s.off[addr] { // the cut came while it was dialed
+			conn.Close()
+			return nil, noRoute
+		}
+		s.conns[conn] = [2]string{from, addr}
+		return conn, nil
 	}
+}
+
+func (s *switchboard) isOff(ends ...string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(ends, func(addr string) bool { return s.off[addr] })
 }
 
 func (s *switchboard) cut(addr string) {

@@ -46,6 +46,10 @@ const (
 	// overseeEvery is how often a command that has waited long looks whether there is
 	// a leader; with a Config.NoLeaderWait below a second it does that more often.
 	overseeEvery = 100 * time.Millisecond
+	// pushesKept is how many entries' events a leader keeps for a node that begins to
+	// listen, of entries of up to pushedEntryMax.
+	pushesKept     = 16
+	pushedEntryMax = 1 << 20
 	// recentEntries of the log are kept in memory, in appends of up to recentBytes.
 	recentEntries = 16
 	recentBytes   = 2 << 20

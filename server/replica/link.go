@@ -158,9 +158,9 @@ func (l *link) end() {
 	}
 }
 
-// tellInfo tells the leader where this node serves.
+// tellInfo tells the leader where this node serves, and what it wants to be told.
 func (l *link) tellInfo() {
-	info := linkInfo{Member: l.node.ownRecord(), KeyEvents: l.node.ownKeyEvents.Load()}
+	info := linkInfo{Member: l.node.ownRecord(), KeyEvents: l.node.ownKeyEvents.Load(), Listens: l.node.listens.Load()}
 	l.out.send(frameInfo, func(b []byte) []byte { return appendInfo(b, &info) })
 }
 

@@ -15,7 +15,7 @@ const (
 	frameOpen   byte = 1 // follower: open an origin for this boot
 	frameSubmit byte = 2 // follower: a batch
 	frameRead   byte = 3 // follower: lone reads
-	frameInfo   byte = 4 // follower: its addresses, and whether it wants key events
+	frameInfo   byte = 4 // follower: its addresses, and which events it wants
 	frameAlive  byte = 5 // follower: nothing but that it is there
 
 	frameServing byte = 16 // leader: it serves, in this term
@@ -34,6 +34,7 @@ var errBadFrame = errors.New("a frame of a link can't be read")
 type linkInfo struct {
 	Member    fsm.Member
 	KeyEvents bool
+	Listens   bool // events should be pushed: see pushes
 }
 
 // lostBatch says that a batch has no result from this leader.

@@ -118,7 +118,7 @@ func (m *machine) applyCommand(l *raft.Log) any {
 	m.mu.Unlock()
 
 	m.finish(l, res.Steps+commandSteps*commandsOf(&res))
-	m.node.deliver(l.Index, &res, keyEvents)
+	m.node.deliver(len(l.Data), &res, keyEvents)
 	if kind := fsm.EntryKind(l.Data[1]); kind == fsm.RecordMember || reseated {
 		m.node.membersChanged()
 	}

@@ -50,6 +50,8 @@ type Node struct {
 	started   time.Time
 
 	ownKeyEvents atomic.Bool
+	listens      atomic.Bool // somebody here listens to events: see pushes
+	pushes       pushes
 	snapshotDue  chan struct{}
 	openDue      chan struct{} // the origin wants an id
 	askDue       chan struct{} // somebody unknown was met
@@ -85,6 +87,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n.life, n.die = context.WithCancel(context.Background())
 	n.restoring.Store(true)
 	n.ownKeyEvents.Store(cfg.KeyEvents)
+	n.listens.Store(cfg.OnEvents != nil)
 	n.clock = newClock(cfg.Mono, cfg.Wall)
 	n.watch = newDiskWatch(n.clock.counted, n.fatal)
 	n.gate = newReadGate(n.voters)

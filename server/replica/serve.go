@@ -26,6 +26,7 @@ type guest struct {
 	batches atomic.Int64 // submitted and not answered
 	reads   atomic.Int64
 	keys    atomic.Bool // it wants KeyChanged events
+	listens bool        // it wants events at all; guarded by pushes
 
 	sent     atomic.Uint64 // batches that came from it
 	answered atomic.Int64  // when it was last answered, since the start of this node
@@ -247,19 +248,17 @@ func (g *guest) info(body []byte) error {
 	}
 	g.keys.Store(info.KeyEvents)
 	g.node.tuneKeyEvents()
+	g.node.pushes.setListens(g, info.Listens)
 	g.node.heard(info.Member)
 	return nil
 }
 
-// deliver takes what one entry came to, in log order: events to who listens,
-// results to who waits for them. Events go first: who is answered has been told.
-func (n *Node) deliver(index uint64, res *fsm.Result, keyEvents bool) {
-	prev := n.feed.applied(index, res.Events)
+// deliver takes what an entry of a size came to, in log order: events to who
+// listens, results to who waits for them. Events go first: who is answered has been told.
+func (n *Node) deliver(size int, res *fsm.Result, keyEvents bool) {
+	prev := n.feed.applied(res.Index, res.Events)
 	if len(res.Events) > 0 && n.serving.Load() != nil {
-		push := eventsPush{prev, index, keyEvents, res.Events}
-		for _, g := range n.guests.list() {
-			g.out.send(frameEvents, func(b []byte) []byte { return appendEvents(b, &push) })
-		}
+		n.pushes.push(n.guests.list(), eventsPush{prev, res.Index, keyEvents, res.Events}, size)
 	}
 	for i := range res.Woken {
 		w := &res.Woken[i]
@@ -278,7 +277,7 @@ func (n *Node) deliver(index uint64, res *fsm.Result, keyEvents bool) {
 			g.result(b)
 		}
 	}
-	n.complain(index, res)
+	n.complain(res.Index, res)
 }
 
 // tuneKeyEvents makes KeyChanged events while anybody here or at a link wants them.

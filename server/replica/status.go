@@ -171,6 +171,19 @@ func (n *Node) SetKeyEvents(on bool) {
 	}
 }
 
+// SetListens says whether anybody on this node listens to events, as is taken for
+// granted with Config.OnEvents. While nobody does, they come when this node's own
+// machine has made them, up to 100 ms later, and may come behind the reply to the
+// command that made them. It returns at once.
+func (n *Node) SetListens(on bool) {
+	if n.listens.Swap(on) == on {
+		return
+	}
+	if l := n.follower.current(); l != nil {
+		l.tellInfo()
+	}
+}
+
 // Snapshot takes a snapshot now, for operators and tests.
 func (n *Node) Snapshot() error {
 	return n.snapshot()

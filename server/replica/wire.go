@@ -19,7 +19,7 @@ import (
 // what follows in two bytes, and texts of at most 255 bytes with their length before them.
 const (
 	wireMagic   = "RFNC"
-	wireVersion = 2
+	wireVersion = 3
 )
 
 // What a connection is for.
