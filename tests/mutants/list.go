@@ -58,6 +58,16 @@ var mutants = []mutant{
 		pkg: "./fsm", run: "TestNativeLocks", flags: []string{"-rapid.nofailfile"},
 	},
 	{
+		name: "owner-check-removed", promise: "P1", file: "fsm/cmd_lock_acquire.go",
+		find: "case own != nil && isString(own) && own.str == owner:\n\t\tc.remove(own)", replace: "case own != nil && isString(own):\n\t\tc.remove(own)",
+		pkg: "./tests/process", run: "TestNativeLocksUnderNemesis", flags: []string{"-faults=2"},
+	},
+	{
+		name: "owner-check-removed-sim", promise: "P1", file: "fsm/cmd_lock_acquire.go",
+		find: "case own != nil && isString(own) && own.str == owner:\n\t\tc.remove(own)", replace: "case own != nil && isString(own):\n\t\tc.remove(own)",
+		pkg: "./tests/sim", run: "TestNativeLocksUnderFaults", flags: []string{"-runs=8"},
+	},
+	{
 		name: "offer-out-of-turn", promise: "P1", file: "fsm/cmd_lock_wait.go",
 		find: "_, w, _ := q.Min()", replace: "_, w, _ := q.Max()",
 		pkg: "./fsm", run: "TestLockQueue", flags: []string{"-rapid.nofailfile"},

@@ -72,7 +72,9 @@ func (m *mutant) caught() error {
 		return err
 	}
 	args := []string{"test", "-tags", "hashicorpmetrics", "-overlay", overlay, "-count=1", "-timeout=5m", "-failfast", "-run", m.run, m.pkg}
-	out, err := exec.Command("go", append(args, m.flags...)...).CombinedOutput()
+	cmd := exec.Command("go", append(args, m.flags...)...)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay) // for the binary that a test builds
+	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return fmt.Errorf("%s passes with the bug", m.run)
 	}

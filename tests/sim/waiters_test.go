@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redfence/redfence/tests/internal/linear"
 )
 
 // conveyor is a list of numbers: what was pushed to it, and what those who waited
@@ -42,7 +44,7 @@ func (v *conveyor) produce(ctx context.Context, conns []*redis.Client, rng *rand
 		switch {
 		case err == nil:
 			v.pushed[n] = true
-		case notExecuted(err):
+		case linear.NotExecuted(err):
 			delete(v.pushed, n)
 		}
 		v.mu.Unlock()
@@ -60,7 +62,7 @@ func (v *conveyor) consume(ctx context.Context, id int, conn *redis.Client, rng 
 		switch {
 		case err == nil:
 			last = v.take(id, pair, last)
-		case errors.Is(err, redis.Nil), notExecuted(err), strings.HasPrefix(err.Error(), "WAITLOST"):
+		case errors.Is(err, redis.Nil), linear.NotExecuted(err), strings.HasPrefix(err.Error(), "WAITLOST"):
 			v.waited++
 		default:
 			v.unsure++

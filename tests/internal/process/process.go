@@ -103,13 +103,19 @@ func Start(tb testing.TB, n int, flags ...string) *Cluster {
 // New is Start without starting: addresses and flags may still be changed.
 func New(tb testing.TB, n int, flags ...string) *Cluster {
 	tb.Helper()
+	return plan(tb, n, func(node *Node) string { return node.Raft }, flags...)
+}
+
+// plan is New for nodes that reach one another at the given places.
+func plan(tb testing.TB, n int, reach func(*Node) string, flags ...string) *Cluster {
+	tb.Helper()
 	c := &Cluster{tb: tb}
 	var peers []string
 	for i := range n {
 		node := &Node{tb: tb, ID: fmt.Sprintf("n%d", i+1), Dir: tb.TempDir()}
 		addrs := FreeAddrs(tb, 6)
 		node.Client, node.Raft, node.HTTP, node.Seats = addrs[0], addrs[1], addrs[2], addrs[3:]
-		peers = append(peers, node.ID+"="+node.Raft)
+		peers = append(peers, node.ID+"="+reach(node))
 		c.Nodes = append(c.Nodes, node)
 	}
 	for _, node := range c.Nodes {
