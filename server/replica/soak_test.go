@@ -119,12 +119,14 @@ func (s *soak) restart(i int, wipe bool) {
 	s.set(i, n)
 	ready(s.t, n)
 	eventually(s.t, 20*time.Second, "all vote", func() bool {
+		// A node that was just let in knows nobody yet.
+		voters := 0
 		for _, m := range n.Status().Members {
-			if !m.Voter {
-				return false
+			if m.Voter {
+				voters++
 			}
 		}
-		return true
+		return voters == len(s.nodes)
 	})
 }
 

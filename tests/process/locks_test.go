@@ -3,94 +3,137 @@ package process_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/redfence/redfence/tests/internal/process"
 )
 
-// grant is what a LOCK.ACQUIRE that waited came to.
-type grant struct {
-	owner string
-	token int64
-	err   error
+// door is a resource that a lock guards. It writes down who came in.
+type door struct {
+	mu   sync.Mutex
+	came []visit
 }
 
-// lineUp sends a LOCK.ACQUIRE through a node and returns when it waits there. Who
-// is granted the lock says so and releases it.
-func lineUp(t *testing.T, n *process.Node, name, owner string, grants chan<- grant) {
-	t.Helper()
-	ctx := context.Background()
-	conn := n.Redis().Conn()
-	id, err := conn.ClientID(ctx).Result()
-	if err != nil {
+type visit struct {
+	owner int
+	token int64
+	moved bool // its connection broke while it waited, so it lined up anew
+}
+
+func (d *door) enter(v visit) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.came = append(d.came, v)
+}
+
+func (d *door) visits() []visit {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.came)
+}
+
+// lineUp waits for the lock of a door through a node, goes in and releases it. When
+// its node dies it goes on at another one, as the same owner.
+func (d *door) lineUp(ctx context.Context, c *process.Cluster, at, owner int) {
+	v := visit{owner: owner}
+	for conn := c.Nodes[at%3].Redis().Conn(); ctx.Err() == nil; {
+		answer, err := conn.Do(ctx, "LOCK.ACQUIRE", "door", owner, 60_000, "WAIT", 120_000).Int64Slice()
+		if err == nil {
+			v.token = answer[0]
+			d.enter(v)
+			d.leave(ctx, c, at, owner)
+			conn.Close()
+			return
+		}
+		var refused redis.Error
+		if !errors.As(err, &refused) {
+			v.moved = true
+			at++
+		}
+		conn.Close()
+		conn = c.Nodes[at%3].Redis().Conn()
+	}
+}
+
+// leave releases the lock, asking again until it is told that it has.
+func (d *door) leave(ctx context.Context, c *process.Cluster, at, owner int) {
+	for ; ctx.Err() == nil; at++ {
+		if c.Nodes[at%3].Redis().Do(ctx, "LOCK.RELEASE", "door", owner).Err() == nil {
+			return
+		}
+	}
+}
+
+// TestLocksInLineThroughFailovers: promises 1, 3 and 6. 200 wait for a lock on three
+// nodes, whose leader is killed three times on the way. All are granted it once, with
+// rising tokens, and those whose node lived in the order in which they came.
+func TestLocksInLineThroughFailovers(t *testing.T) {
+	c := process.Start(t, 3)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	const count, kills = 200, 3
+	var d door
+	var waiters sync.WaitGroup
+	defer waiters.Wait()
+	defer cancel()
+	if err := c.Nodes[0].Redis().Do(ctx, "LOCK.ACQUIRE", "door", "first", 600_000).Err(); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		defer conn.Close()
-		answer, err := conn.Do(ctx, "LOCK.ACQUIRE", name, owner, 60_000, "WAIT", 120_000).Int64Slice()
-		g := grant{owner: owner, err: err}
-		if err == nil {
-			g.token = answer[0]
-		}
-		grants <- g
-		for err == nil {
-			err = conn.Do(ctx, "LOCK.RELEASE", name, owner).Err()
-			if err == nil {
-				return
-			}
-			if strings.HasPrefix(err.Error(), "CLUSTERDOWN") || strings.Contains(err.Error(), "outcome unknown") {
-				err = nil // asked again it is answered as it was
-			}
-		}
-	}()
-	process.Until(t, "the command waits", func() bool {
-		list, err := n.Redis().Do(ctx, "CLIENT", "LIST", "ID", id).Text()
-		return err == nil && strings.Contains(list, " flags=b ")
-	})
-}
-
-// TestLocksInLineThroughAFailover: promises 1, 3 and 6. Those who wait for a lock on
-// nodes that survive are granted it once each, in the order in which they came,
-// with rising tokens, whatever happens to the leader meanwhile.
-func TestLocksInLineThroughAFailover(t *testing.T) {
-	c := process.Start(t, 3)
-	ctx := context.Background()
-	const count = 40
-	for round := range 2 {
+	for i := range count {
+		waiters.Go(func() { d.lineUp(ctx, c, i, i) })
+		process.Until(t, "it waits", func() bool {
+			info, err := c.Nodes[0].Redis().Do(ctx, "LOCK.INFO", "door").Result()
+			return err == nil && info.(map[any]any)["waiting"] == int64(i+1)
+		})
+	}
+	if err := c.Nodes[1].Redis().Do(ctx, "LOCK.RELEASE", "door", "first").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for round := range kills {
+		process.Until(t, "more are granted the lock", func() bool { return len(d.visits()) >= count/5*(round+1) })
 		leader := c.Leader()
-		others := c.Others(leader)
-		name := fmt.Sprint("door:", round)
-		if err := others[0].Redis().Do(ctx, "LOCK.ACQUIRE", name, "first", 60_000).Err(); err != nil {
-			t.Fatal(err)
-		}
-		grants := make(chan grant, count)
-		for i := range count {
-			lineUp(t, others[i%2], name, fmt.Sprint("owner", i), grants)
-		}
-		if err := others[1].Redis().Do(ctx, "LOCK.RELEASE", name, "first").Err(); err != nil {
-			t.Fatal(err)
-		}
-		last := int64(0)
-		for i := range count {
-			if i == count/4 {
-				leader.Kill()
-			}
-			select {
-			case g := <-grants:
-				if g.err != nil || g.owner != fmt.Sprint("owner", i) || g.token <= last {
-					t.Fatalf("grant %d: %+v after token %d", i, g, last)
-				}
-				last = g.token
-			case <-time.After(process.Wait):
-				t.Fatalf("nobody is granted the lock after %d of %d", i, count)
-			}
-		}
+		leader.Kill()
+		before := len(d.visits())
+		process.Until(t, "the lock is granted after a kill", func() bool { return len(d.visits()) > before })
 		leader.Start()
 		leader.Ready()
+	}
+	process.Until(t, "all were granted the lock", func() bool { return len(d.visits()) >= count })
+	waiters.Wait()
+	d.check(t, count)
+}
+
+func (d *door) check(t *testing.T, count int) {
+	t.Helper()
+	seen, moved, lastStayed, lastToken := map[int]bool{}, 0, -1, int64(0)
+	for i, v := range d.visits() {
+		if seen[v.owner] {
+			t.Errorf("visit %d: %d came in twice", i, v.owner)
+		}
+		if v.token <= lastToken {
+			t.Errorf("visit %d: token %d after %d", i, v.token, lastToken)
+		}
+		seen[v.owner], lastToken = true, v.token
+		if v.moved {
+			moved++
+			continue
+		}
+		if v.owner < lastStayed {
+			t.Errorf("visit %d: %d came in after %d, who was behind it", i, v.owner, lastStayed)
+		}
+		lastStayed = v.owner
+	}
+	t.Logf("%d were granted the lock, %d of them lined up anew when their node died", len(seen), moved)
+	if len(seen) != count || moved == count {
+		t.Errorf("%d of %d were granted the lock, %d lined up anew", len(seen), count, moved)
 	}
 }
 
