@@ -128,16 +128,15 @@ func (c *call) lockInfo(name string) reply.Value {
 	if seats {
 		through = "seat ports"
 	}
-	tokenValue := reply.Null
-	if ok {
-		tokenValue = reply.Integer(int64(token))
+	if !ok {
+		token = 0
 	}
 	info := []reply.Value{
 		reply.String("name"), reply.String(r.key),
 		reply.String("type"), reply.String(kindNames[r.kind]),
 		reply.String("mode"), modeOf(r),
 		reply.String("owner"), ownerOf(r),
-		reply.String("token"), tokenValue,
+		reply.String("token"), tokenOrNull(token),
 		reply.String("held-ms"), reply.Integer((c.now - r.since) / 1000),
 		reply.String("pttl"), reply.Integer(c.pttl(c.s.endOf(r))),
 	}
@@ -184,7 +183,7 @@ func (c *call) holders(h *holdings) reply.Value {
 		if end := c.s.endOfHolding(x); end > c.s.clock.now {
 			info := []reply.Value{
 				reply.String("owner"), reply.String(x.owner),
-				reply.String("token"), reply.Integer(int64(x.token)),
+				reply.String("token"), tokenOrNull(x.token),
 				reply.String("offered"), reply.Truth(x.offered),
 				reply.String("held-ms"), reply.Integer((c.now - x.since) / 1000),
 				reply.String("pttl"), reply.Integer(c.pttl(end)),
@@ -194,6 +193,14 @@ func (c *call) holders(h *holdings) reply.Value {
 		return !c.exhausted()
 	})
 	return reply.List(list...)
+}
+
+// tokenOrNull is null for what has no token: what is only offered, or never was a grant.
+func tokenOrNull(token uint64) reply.Value {
+	if token == 0 {
+		return reply.Null
+	}
+	return reply.Integer(int64(token))
 }
 
 func termsInfo(t *terms) []reply.Value {
@@ -245,7 +252,7 @@ func (c *call) seatVotes(key string) reply.Value {
 		votes = append(votes, reply.Pairs(
 			reply.String("seat"), reply.Integer(int64(seat)),
 			reply.String("owner"), ownerOf(r),
-			reply.String("token"), reply.Integer(int64(r.token)),
+			reply.String("token"), tokenOrNull(r.token),
 			reply.String("pttl"), reply.Integer(c.pttl(r.deadline)),
 		))
 	}
