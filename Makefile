@@ -45,6 +45,10 @@ export REDFENCE_BIN := $(CURDIR)/bin/redfence
 process: build ## real nodes under kill, stop and full disk: KILLS=20
 	$(GOTEST) -timeout 20m -count=1 ./tests/process $(if $(KILLS),-kills $(KILLS))
 
+.PHONY: nemesis
+nemesis: build ## locks on real nodes that are killed, stopped and cut off, judged by porcupine: FAULTS=8, SEED=
+	$(GOTEST) -timeout 60m -count=1 -v ./tests/process -run Nemesis $(if $(FAULTS),-faults $(FAULTS)) $(if $(SEED),-seed $(SEED))
+
 .PHONY: fence
 fence: build ## the fences of client/fence on PostgreSQL and SQLite, and a holder that is stopped (needs a C compiler)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
@@ -166,6 +170,7 @@ ci: test fence recipes lint race fuzz mutants compare ## all of it, under 40 min
 .PHONY: soak
 soak: ## what takes longer: hundreds of kills, thousands of seeds, minutes of fuzzing
 	$(MAKE) process KILLS=200
+	$(MAKE) nemesis FAULTS=200
 	$(MAKE) sim RUNS=5000
 	$(GOTEST) -timeout 30m -count=1 ./server/replica -run FaultsOfEveryKind -soak=10m
 	$(MAKE) fuzz FUZZTIME=5m

@@ -73,7 +73,8 @@ func (m *mutant) caught() error {
 	}
 	args := []string{"test", "-tags", "hashicorpmetrics", "-overlay", overlay, "-count=1", "-timeout=5m", "-failfast", "-run", m.run, m.pkg}
 	cmd := exec.Command("go", append(args, m.flags...)...)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay) // for the binary that a test builds
+	// Tests of real nodes build their binary, with the mutant in it.
+	cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay, "REDFENCE_BIN=")
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return fmt.Errorf("%s passes with the bug", m.run)
