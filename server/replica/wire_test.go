@@ -39,7 +39,7 @@ func greetWith(t *testing.T, addr string, g greeting) greeting {
 // Bytes between nodes of different versions must not change unnoticed.
 func TestGoldenGreeting(t *testing.T) {
 	g := greeting{Code: kindLink, Cluster: "c1", Node: "n1", Disk: "d1", Arch: "amd64", Target: "n2"}
-	const want = "52464e4302020012" + "026331" + "026e31" + "026431" + "05616d643634" + "026e32"
+	const want = "52464e4303020012" + "026331" + "026e31" + "026431" + "05616d643634" + "026e32"
 	got := appendGreeting(nil, &g)
 	if hex.EncodeToString(got) != want {
 		t.Fatalf("got %x, want %s", got, want)

@@ -40,6 +40,8 @@ func TestLockCycles(t *testing.T) {
 	for round := range size.Contended {
 		measureAll(t, r, contended, round, load{workers: contendedWorkers, oneName: true, length: size.Length})
 	}
+	measureHandOvers(t, r, size)
+	measureFloor(t, r, size)
 	measureHeld(t, r, size)
 	r.Ended, r.LoadAfter = time.Now(), loadAverage()
 	if err := r.write(*outFlag); err != nil {

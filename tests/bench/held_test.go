@@ -36,7 +36,8 @@ func startCrowded(t *testing.T, locks int) *crowded {
 	cluster := process.New(t, 1)
 	node := cluster.Nodes[0]
 	// The live heap is told by the collector alone; what is allocated includes garbage.
-	node.Env = append(node.Env, "GODEBUG=gctrace=1")
+	// With few locks it would let garbage gather (GOGC turns that off).
+	node.Env = append(node.Env, "GODEBUG=gctrace=1", "GOGC=100")
 	node.Start()
 	cluster.Ready()
 	c := &crowded{heldLocks: heldLocks{System: fmt.Sprintf("redfence-held-%d", locks), Locks: locks}, node: node}

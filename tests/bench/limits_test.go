@@ -23,6 +23,11 @@ const (
 	heldValueBytes = 20
 	heldBatch      = 1000
 	heldWorkers    = 16
+	// handOverMost is what a hand-over may take, in commits; floorMost what an acquire
+	// may take, in its floor; floorBlock how many are measured before it is the other's turn.
+	handOverMost = 2.5
+	floorMost    = 1.25
+	floorBlock   = 50
 	// latencyMax is the longest latency that is told apart, with latencyDigits digits.
 	latencyMax    = time.Minute
 	latencyDigits = 3
@@ -30,6 +35,9 @@ const (
 
 // workerCounts are the numbers of workers that lock at once.
 var workerCounts = []int{1, 16, 64, 256}
+
+// lineLengths are how many wait for a lock that goes from hand to hand.
+var lineLengths = []int{1, 10, 1_000}
 
 // heldCounts are the numbers of locks that nodes hold, few first.
 var heldCounts = []int{1_000, 100_000}
@@ -41,9 +49,11 @@ type scale struct {
 	OfferedRounds int           `json:"offered_rounds"`
 	Contended     int           `json:"contended_rounds"`
 	Held          int           `json:"held_rounds"`
+	HandOvers     int           `json:"hand_overs"`
+	FloorBlocks   int           `json:"floor_blocks"`
 }
 
 var (
-	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3}
-	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2}
+	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HandOvers: 1000, FloorBlocks: 40}
+	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HandOvers: 200, FloorBlocks: 8}
 )

@@ -25,6 +25,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if spec := os.Getenv(bareEnv); spec != "" {
+		if err := bareNode(spec); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	if err := placeData(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

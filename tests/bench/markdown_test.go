@@ -16,6 +16,8 @@ func (r *report) markdown() string {
 	r.ratios(&b)
 	r.offered(&b)
 	r.contention(&b)
+	r.handedOver(&b)
+	r.floors(&b)
 	r.held(&b)
 	r.judged(&b)
 	r.troubles(&b)

@@ -20,6 +20,8 @@ type report struct {
 	Systems   []about           `json:"systems"`
 	Contended []about           `json:"contended_systems"`
 	Held      []heldLocks       `json:"held"`
+	HandOvers []handOver        `json:"hand_overs"`
+	Floor     floor             `json:"floor"`
 	NotRun    map[string]string `json:"not_run"` // system to reason
 	Runs      []run             `json:"runs"`    // in the order in which they ran
 }
