@@ -213,3 +213,17 @@ func TestSpinningAsksUntilItHas(t *testing.T) {
 		}
 	})
 }
+
+// TestToolsLineIsRead: the command in redis-benchmark's line may hold quotes and commas.
+func TestToolsLineIsRead(t *testing.T) {
+	const out = `"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"
+"EVAL if redis.call("get",KEYS[1]) == "1","2" then","294117.62","3.166","0.520","3.375","5.407","5.999","6.287"
+`
+	got, err := parseTool(out, 16)
+	if err != nil || got.PerSecond != 294117.62 || got.P50 != 3.375 || got.P99 != 5.999 || got.Pipeline != 16 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := parseTool("ERR something\n", 1); err == nil {
+		t.Error("a line without figures was read")
+	}
+}

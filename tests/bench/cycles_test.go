@@ -42,6 +42,8 @@ func TestLockCycles(t *testing.T) {
 	}
 	measureHandOvers(t, r, size)
 	measureFloor(t, r, size)
+	measureTool(t, r, size)
+	measureIdle(t, r)
 	measureHeld(t, r, size)
 	r.Ended, r.LoadAfter = time.Now(), loadAverage()
 	if err := r.write(*outFlag); err != nil {

@@ -28,6 +28,21 @@ const (
 	handOverMost = 2.5
 	floorMost    = 1.25
 	floorBlock   = 50
+	// redis-benchmark has toolClients clients that use toolNames names; toolFirst
+	// commands tell how many take as long as is wanted.
+	toolClients = 64
+	toolNames   = 1_000_000
+	toolFirst   = 10_000
+	// What three nodes are to do with redis-benchmark at least: commands a
+	// second at -P 16, and reads as a part of bare redcon's.
+	toolSetLeast     = 100_000
+	toolReleaseLeast = 40_000
+	toolReadLeast    = 0.6
+	// An idle cluster is watched for idleLength after idleSettle, then so many
+	// connections are opened.
+	idleSettle      = 3 * time.Second
+	idleLength      = 10 * time.Second
+	idleConnections = 5_000
 	// latencyMax is the longest latency that is told apart, with latencyDigits digits.
 	latencyMax    = time.Minute
 	latencyDigits = 3
@@ -51,9 +66,11 @@ type scale struct {
 	Held          int           `json:"held_rounds"`
 	HandOvers     int           `json:"hand_overs"`
 	FloorBlocks   int           `json:"floor_blocks"`
+	ToolRounds    int           `json:"tool_rounds"`
+	ToolLength    time.Duration `json:"tool_length_ns"`
 }
 
 var (
-	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HandOvers: 1000, FloorBlocks: 40}
-	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HandOvers: 200, FloorBlocks: 8}
+	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HandOvers: 1000, FloorBlocks: 40, ToolRounds: 3, ToolLength: 3 * time.Second}
+	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HandOvers: 200, FloorBlocks: 8, ToolRounds: 1, ToolLength: 500 * time.Millisecond}
 )

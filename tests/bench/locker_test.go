@@ -30,7 +30,9 @@ type fleet interface {
 }
 
 // releaseScript deletes a lock that still has the owner's value, as lock libraries do.
-var releaseScript = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`)
+var releaseScript = redis.NewScript(releaseText)
+
+const releaseText = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
 
 // plainFleet locks by SET NX PX and releases by script; its workers take turns on
 // the clients.

@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if addr := os.Getenv(bareRedconEnv); addr != "" {
+		fmt.Fprintln(os.Stderr, bareRedcon(addr))
+		os.Exit(1)
+	}
 	flag.Parse()
 	if err := placeData(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

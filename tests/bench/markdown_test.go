@@ -18,6 +18,8 @@ func (r *report) markdown() string {
 	r.contention(&b)
 	r.handedOver(&b)
 	r.floors(&b)
+	r.tooled(&b)
+	r.idled(&b)
 	r.held(&b)
 	r.judged(&b)
 	r.troubles(&b)

@@ -22,6 +22,8 @@ type report struct {
 	Held      []heldLocks       `json:"held"`
 	HandOvers []handOver        `json:"hand_overs"`
 	Floor     floor             `json:"floor"`
+	Tool      []toolRun         `json:"redis_benchmark"`
+	Idle      idle              `json:"idle"`
 	NotRun    map[string]string `json:"not_run"` // system to reason
 	Runs      []run             `json:"runs"`    // in the order in which they ran
 }
