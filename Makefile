@@ -134,6 +134,10 @@ etcd:
 bench-micro: ## what a script, a batch and a read cost
 	$(GOTEST) -run '^$$' -bench . -benchmem ./fsm/script ./server/replica
 
+.PHONY: bench-guard
+bench-guard: ## what a command allocates on its whole way, against the baseline: RECORD=1 writes a new one
+	$(GOTEST) -count=1 -v ./tests/guard $(if $(RECORD),-record)
+
 # A count, not a time: a fuzzer that is stopped by the clock while it starts an
 # input reports that as a failure.
 FUZZTIME ?= 5000x
