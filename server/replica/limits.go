@@ -96,7 +96,10 @@ const (
 	// A leader lingers for other nodes' next batches for at most a part of what the
 	// last commit took, and never longer than lingerMax.
 	lingerPart = 5
-	lingerMax  = 500 * time.Microsecond
+	// For its own node's callers it lingers for as long as a commit takes, at most
+	// lingerMax; not for crowdPasses entries when less than half of them came.
+	crowdPasses = 4
+	lingerMax   = 500 * time.Microsecond
 
 	// readRetryWait is how long a read waits before it asks the next leader.
 	readRetryWait = 20 * time.Millisecond

@@ -40,6 +40,7 @@ type origin struct {
 	reopen   func()  // asks for a new id
 	replies  *Budget // while it has no room, bulky parts wait: see bulky.go
 	waits    waits
+	crowd    crowd
 }
 
 // part is what one caller submitted; it is in one batch whole.
@@ -106,10 +107,16 @@ func (o *origin) submit(p *part) error {
 	}
 	o.count(p, 1)
 	signal := o.signal
+	if o.crowd.holds(o.callers()) {
+		signal = func() {}
+	}
 	o.mu.Unlock()
 	signal()
 	return nil
 }
+
+// callers is how many wait in no batch yet. The lock is held.
+func (o *origin) callers() int { return len(o.quick) + len(o.costly) + len(o.bulky) }
 
 func (o *origin) count(p *part, sign int) {
 	o.waiting += sign * len(p.cmds)
@@ -126,7 +133,7 @@ func (o *origin) aim(target any, signal func()) {
 		o.mu.Unlock()
 		return
 	}
-	o.target, o.signal = target, signal
+	o.target, o.signal, o.crowd = target, signal, crowd{}
 	if signal == nil {
 		o.signal = func() {}
 	}
@@ -329,6 +336,7 @@ func (o *origin) resolve(res *fsm.BatchResult) {
 		return
 	}
 	o.inflight = slices.Delete(o.inflight, i, i+1)
+	o.crowd.answers(len(b.parts), o.callers())
 	o.mu.Unlock()
 	o.answer(b, res)
 	signal()

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +34,7 @@ type term struct {
 	flights  chan *flight
 	inflight int
 	turn     bool // whether this node's own batches go first into the next entry
+	passes   int  // for how many entries this node's own callers are not waited for
 
 	// rests is set for a moment after raft took nothing, as during a handover:
 	// proposing again at once would only keep a processor busy.
@@ -110,7 +110,7 @@ func (t *term) run() {
 		case f := <-landed:
 			t.inflight--
 			t.linger(f)
-			runtime.Gosched() // those just answered may have more: let them put it into the same entry
+			t.lingerHere(f)
 		case <-timer.C:
 		}
 		for t.inflight < n.cfg.EntriesInFlight && !t.rests.Load() && (t.proposeOrder() || t.proposeNext()) {
