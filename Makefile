@@ -177,6 +177,7 @@ soak: ## what takes longer: hundreds of kills, thousands of seeds, minutes of fu
 	$(MAKE) nemesis FAULTS=200
 	$(MAKE) sim RUNS=5000
 	$(GOTEST) -timeout 30m -count=1 ./server/replica -run FaultsOfEveryKind -soak=10m
+	$(GOTEST) -timeout 10m -count=1 ./fsm -run NamesLeaveNothing -names 1000000
 	$(MAKE) fuzz FUZZTIME=5m
 
 .PHONY: clean

@@ -2,10 +2,14 @@ package fsm
 
 import (
 	"bytes"
+	goflag "flag"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 )
+
+var names = goflag.Int("names", 5_000, "how often six new names are locked and released")
 
 func snapshotSize(t *testing.T, s *State) int {
 	t.Helper()
@@ -16,15 +20,23 @@ func snapshotSize(t *testing.T, s *State) int {
 	return b.Len()
 }
 
+// liveHeap is what is in use after a collection.
+func liveHeap() uint64 {
+	runtime.GC()
+	var ms runtime.MemStats
+	runtime.ReadMemStats(&ms)
+	return ms.HeapAlloc
+}
+
 // TestNamesLeaveNothing: P10. Names that were locked in every way and released or
 // run out leave neither memory nor bytes of a snapshot.
 func TestNamesLeaveNothing(t *testing.T) {
 	m := newMachine(t, 3)
 	m.do("ping")
 	m.apply(&Entry{Kind: Batches, Batches: []Batch{m.batch("lock.break x")}})
-	before, bytesBefore := m.state.Memory(), snapshotSize(t, m.state)
+	before, bytesBefore, heapBefore := m.state.Memory(), snapshotSize(t, m.state), liveHeap()
 	session := 0
-	for i := range 5_000 {
+	for i := range *names {
 		if i%500 == 0 {
 			session = int(m.do("session.open 500").Int)
 		}
@@ -38,6 +50,7 @@ func TestNamesLeaveNothing(t *testing.T) {
 		b.Acked = m.number
 		m.pass(time.Millisecond)
 		m.apply(&Entry{Kind: Batches, Batches: []Batch{b}})
+		m.log = nil
 	}
 	if kept := m.state.released.byName.Len(); kept > ReleasesMax || kept == 0 {
 		t.Errorf("%d releases are remembered", kept)
@@ -54,6 +67,9 @@ func TestNamesLeaveNothing(t *testing.T) {
 	}
 	if after := snapshotSize(t, m.state); after > bytesBefore+8*WatchBuckets {
 		t.Errorf("a snapshot has %d bytes, %d before", after, bytesBefore)
+	}
+	if after := liveHeap(); after > heapBefore+16<<20 {
+		t.Errorf("%d MB of heap are in use, %d before", after>>20, heapBefore>>20)
 	}
 	if n := m.state.sessions.byID.Len() + m.state.sessions.locks.Len() + len(m.state.holders) + m.state.deadlines.Len(); n != 0 {
 		t.Errorf("%d sessions, places, holders and deadlines are left", n)

@@ -71,6 +71,6 @@ type scale struct {
 }
 
 var (
-	fullScale  = scale{Rounds: 5, Length: 4 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HandOvers: 1000, FloorBlocks: 40, ToolRounds: 3, ToolLength: 3 * time.Second}
+	fullScale  = scale{Rounds: 5, Length: 3 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HandOvers: 1000, FloorBlocks: 40, ToolRounds: 3, ToolLength: 2 * time.Second}
 	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HandOvers: 200, FloorBlocks: 8, ToolRounds: 1, ToolLength: 500 * time.Millisecond}
 )
