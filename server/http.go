@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/pprof"
 )
 
 // Handler serves HTTP: /healthz (the process works, also without a leader and
 // while it loads), /readyz (it can serve; 503 and the reason if not) and
-// /metrics. It answers GET and HEAD.
+// /metrics, and with Config.Profiles /debug/pprof. It answers GET and HEAD.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
@@ -20,6 +21,11 @@ func (s *Server) Handler() http.Handler {
 		say(w, http.StatusOK, "ready")
 	})
 	mux.Handle("GET /metrics", s.metrics.handler())
+	if s.cfg.Profiles {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	return mux
 }
 

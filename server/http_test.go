@@ -25,6 +25,17 @@ func get(t *testing.T, h http.Handler, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
+// Profiles are there when they are asked for, and not otherwise.
+func TestProfiles(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		ts := serveFake(t, Config{Profiles: on})
+		code, body := get(t, ts.Handler(), "/debug/pprof/goroutine?debug=1")
+		if (code == http.StatusOK && strings.Contains(body, "goroutine profile")) != on {
+			t.Errorf("with profiles %v: %d %.100q", on, code, body)
+		}
+	}
+}
+
 // Liveness has nothing to do with the cluster, readiness has (B76).
 func TestProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

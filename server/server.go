@@ -70,6 +70,10 @@ type Config struct {
 	// enforces it. 0 is none.
 	MemoryMax uint64
 
+	// Profiles adds /debug/pprof to Handler: whoever reaches that can see what this
+	// process does and keep it busy.
+	Profiles bool
+
 	// Elapsed is a clock for how long a grant has waited for its reply. It must
 	// not stand still while the process or the machine sleeps; nil is the
 	// system's boot-time clock.

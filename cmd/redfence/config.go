@@ -46,6 +46,8 @@ type config struct {
 	ReplyMemory  byteSize      // of replies that are not written yet
 	KeyEvents    string        // as Redis's notify-keyspace-events
 
+	Profiles bool // /debug/pprof over HTTP
+
 	LogFormat string // text or json
 	LogLevel  string // debug, info, warn or error
 
@@ -97,6 +99,7 @@ func (c *config) bind(fs *pflag.FlagSet) {
 	fs.Var(&c.MaxMemory, "maxmemory", "bytes of records above which writes are refused with OOM; 0 for no limit, else at least 1mb")
 	fs.Var(&c.ReplyMemory, "reply-memory", "bytes of replies that wait for clients to read them, above which large reads wait; at least 16mb")
 	fs.StringVar(&c.KeyEvents, "notify-keyspace-events", c.KeyEvents, "keyspace events that this node publishes, with Redis's letters; empty for none")
+	fs.BoolVar(&c.Profiles, "pprof", c.Profiles, "serve /debug/pprof on --http-listen: whoever reaches it sees what the process does, and can keep it busy")
 	fs.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json, on standard error")
 	fs.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 }

@@ -80,6 +80,7 @@ func TestBadSettings(t *testing.T) {
 		"maxmemory":              {"1kb", "-5", "lots"},
 		"reply-memory":           {"0", "1mb", "-5", "lots"},
 		"notify-keyspace-events": {"Ky"},
+		"pprof":                  {"maybe"},
 		"log-format":             {"xml"},
 		"log-level":              {"trace"},
 	}

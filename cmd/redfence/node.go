@@ -58,7 +58,7 @@ func startNode(ctx context.Context, c *config, p *ports, log *slog.Logger) (*nod
 	}
 	n.server, err = server.New(n.replica, server.Config{
 		NodeID: c.NodeID, Version: version, Password: c.password, MaxClients: c.MaxClients, IdleTimeout: c.Timeout,
-		NotifyKeyspaceEvents: c.KeyEvents, MemoryMax: uint64(c.MaxMemory), Log: log,
+		NotifyKeyspaceEvents: c.KeyEvents, MemoryMax: uint64(c.MaxMemory), Profiles: c.Profiles, Log: log,
 	})
 	if err != nil {
 		n.replica.Close()
