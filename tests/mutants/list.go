@@ -134,7 +134,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "late-grant-is-answered", promise: "P2", file: "server/run.go",
-		find: "waited.Microseconds() >= got.Grant {", replace: "waited.Microseconds() >= 1000*got.Grant {",
+		find: "(c.server.elapsed()-c.run.read).Microseconds() >= got.Grant {", replace: "(c.server.elapsed()-c.run.read).Microseconds() >= 1000*got.Grant {",
 		pkg: "./server", run: "Test",
 	},
 	{
