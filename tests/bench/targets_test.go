@@ -8,7 +8,7 @@ type target struct {
 	least, aim   float64
 }
 
-// targets are those of issue 6: three durable nodes against etcd, Redlock that is as
+// targets are three durable nodes against etcd, Redlock that is as
 // durable and Redis that isn't, one node against durable Redis, and a follower
 // against the leader.
 func targets() []target {
