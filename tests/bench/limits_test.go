@@ -33,6 +33,8 @@ const (
 	toolClients = 64
 	toolNames   = 1_000_000
 	toolFirst   = 10_000
+	// toolHeld is how many names the release script is run over.
+	toolHeld = 100_000
 	// What three nodes are to do with redis-benchmark at least: commands a
 	// second at -P 16, and reads as a part of bare redcon's.
 	toolSetLeast     = 100_000
