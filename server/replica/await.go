@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/redfence/redfence/fsm"
@@ -121,13 +120,4 @@ func (p *part) nudge() {
 
 func newPart(ctx context.Context, cmds []fsm.Command) *part {
 	return &part{ctx: ctx, cmds: cmds, began: time.Now(), done: make(chan outcome, 2)}
-}
-
-func dequeue(queue *[]*part, p *part) bool {
-	i := slices.Index(*queue, p)
-	if i < 0 {
-		return false
-	}
-	*queue = slices.Delete(*queue, i, i+1)
-	return true
 }

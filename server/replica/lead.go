@@ -175,6 +175,7 @@ func (n *Node) stopServing(t *term) {
 		return
 	}
 	n.gate.close()
+	n.pushes.forget()
 	n.origin.unaim(t)
 	n.log.Info("this node leads no more", "term", t.number)
 	for _, g := range n.guests.list() {

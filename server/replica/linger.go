@@ -64,12 +64,13 @@ func (c *crowd) answers(callers, others int) {
 	c.expect += callers
 }
 
-// holds says whether so many callers are not enough yet.
-func (c *crowd) holds(callers int) bool {
+// wakes takes note of how many callers there are by now, and says whether the term
+// should look.
+func (c *crowd) wakes(callers int) bool {
 	if callers >= c.hold {
 		c.hold = 0
 	}
-	return c.hold > 0
+	return c.hold == 0
 }
 
 // awaitCrowd says how many callers are missing of those that were there when the last

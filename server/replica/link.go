@@ -160,8 +160,12 @@ func (l *link) end() {
 
 // tellInfo tells the leader where this node serves, and what it wants to be told.
 func (l *link) tellInfo() {
-	info := linkInfo{Member: l.node.ownRecord(), KeyEvents: l.node.ownKeyEvents.Load(), Listens: l.node.listens.Load()}
-	l.out.send(frameInfo, func(b []byte) []byte { return appendInfo(b, &info) })
+	info := linkInfo{Member: l.node.ownRecord()}
+	l.out.send(frameInfo, func(b []byte) []byte {
+		// Looked at where frames get their order: the last one must say how things are.
+		info.KeyEvents, info.Listens = l.node.ownKeyEvents.Load(), l.node.listens.Load()
+		return appendInfo(b, &info)
+	})
 }
 
 func (l *link) handle(typ byte, body []byte) error {

@@ -107,7 +107,7 @@ func (o *origin) submit(p *part) error {
 	}
 	o.count(p, 1)
 	signal := o.signal
-	if o.crowd.holds(o.callers()) {
+	if !o.crowd.wakes(o.callers()) {
 		signal = func() {}
 	}
 	o.mu.Unlock()
@@ -411,6 +411,15 @@ func (o *origin) giveUp(p *part, good bool) (certain bool) {
 	}
 	p.quit = p.quit || good
 	return false
+}
+
+func dequeue(queue *[]*part, p *part) bool {
+	i := slices.Index(*queue, p)
+	if i < 0 {
+		return false
+	}
+	*queue = slices.Delete(*queue, i, i+1)
+	return true
 }
 
 // hasTarget says whether batches go anywhere at present.

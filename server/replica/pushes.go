@@ -38,6 +38,13 @@ func (p *pushes) keep(push eventsPush, size int) {
 	p.recent = append(p.recent, push)
 }
 
+// forget lets go of what was pushed, when this node leads no more.
+func (p *pushes) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.recent = nil
+}
+
 // setListens says whether a guest listens.
 func (p *pushes) setListens(g *guest, on bool) {
 	p.mu.Lock()

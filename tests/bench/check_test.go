@@ -26,7 +26,30 @@ func complete() *report {
 		}
 		add(name, 1, offeredWorkers, offeredRate, 300)
 	}
+	r.Held, r.HandOvers = make([]heldLocks, len(heldCounts)), make([]handOver, len(lineLengths))
+	r.Floor.Acquire, r.Idle.Processor = make([]float64, 2*floorBlock), make([]float64, 3)
+	r.Tool = make([]toolRun, 3*2*3)
+	r.Scale.FloorBlocks, r.Scale.ToolRounds = 2, 1
 	return r
+}
+
+// TestMissingPartIsSaid: nor is one that leaves out what stands beside the cycles.
+func TestMissingPartIsSaid(t *testing.T) {
+	for name, empty := range map[string]func(*report){
+		"held": func(r *report) { r.Held = nil }, "lines": func(r *report) { r.HandOvers = r.HandOvers[1:] }, "acquires": func(r *report) { r.Floor.Acquire = nil },
+		"idle": func(r *report) { r.Idle.Processor = nil }, "commands": func(r *report) { r.Tool = r.Tool[1:] },
+	} {
+		r := complete()
+		empty(r)
+		if m := r.missing(); len(m) != 1 || !strings.HasPrefix(m[0], name) {
+			t.Errorf("without %s: %q", name, m)
+		}
+	}
+	r := complete()
+	r.Tool, r.NotRun["redis-benchmark"] = nil, "not here"
+	if m := r.missing(); len(m) > 0 {
+		t.Errorf("redis-benchmark is not here, and that is said: %q", m)
+	}
 }
 
 // TestMissingTopologyIsSaid: a report that leaves out one way to use Redfence, or one

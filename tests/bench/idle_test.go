@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -37,7 +36,7 @@ func measureIdle(t *testing.T, r *report) {
 		r.Idle.Processor = append(r.Idle.Processor, 100*(processorSeconds(t, n)-used[i])/idleLength.Seconds())
 	}
 	r.Idle.Entries = applied(t, leader) - entries
-	r.Idle.Before = resident(t, leader)
+	r.Idle.Before = leader.Resident()
 	for range idleConnections {
 		conn, err := net.Dial("tcp", leader.Client)
 		if err != nil {
@@ -55,24 +54,17 @@ func measureIdle(t *testing.T, r *report) {
 			return
 		}
 	}
-	r.Idle.Connections, r.Idle.Resident = idleConnections, resident(t, leader)
+	r.Idle.Connections, r.Idle.Resident = idleConnections, leader.Resident()
 }
 
-// applied is how many entries of the log a node has applied.
+// applied is the log's last entry that a node has applied.
 func applied(t *testing.T, n *process.Node) float64 {
 	t.Helper()
-	v, err := n.Redis().Do(context.Background(), "INFO").Text()
+	f, err := strconv.ParseFloat(n.Info("applied_index"), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(v) {
-		if text, ok := strings.CutPrefix(line, "applied_index:"); ok {
-			f, _ := strconv.ParseFloat(strings.TrimSpace(text), 64)
-			return f
-		}
-	}
-	t.Fatalf("INFO has no applied index: %s", v)
-	return 0
+	return f
 }
 
 // processorSeconds is what a process has used of all cores, in user and in system mode.
@@ -86,16 +78,6 @@ func processorSeconds(t *testing.T, n *process.Node) float64 {
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
 	return (user + system) / 100
-}
-
-func resident(t *testing.T, n *process.Node) int64 {
-	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", n.PID()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, _ := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
-	return pages * int64(os.Getpagesize())
 }
 
 func (r *report) idled(b *strings.Builder) {

@@ -67,6 +67,27 @@ func (r *report) missing() []string {
 		}
 		want(name, offeredWorkers, offeredRate, r.Scale.OfferedRounds)
 	}
+	return append(out, r.missingParts()...)
+}
+
+// missingParts says which of the parts beside the cycles have nothing in them.
+func (r *report) missingParts() []string {
+	var out []string
+	for _, part := range []struct {
+		name       string
+		seen, want int
+	}{
+		{"held locks", len(r.Held), len(heldCounts)}, {"lines of a lock that goes from hand to hand", len(r.HandOvers), len(lineLengths)},
+		{"acquires beside their floor", len(r.Floor.Acquire), r.Scale.FloorBlocks * floorBlock}, {"idle nodes", len(r.Idle.Processor), 3},
+		{"commands by redis-benchmark", len(r.Tool), r.Scale.ToolRounds * len(toolCommands()) * 2 * 3},
+	} {
+		if part.name == "commands by redis-benchmark" && r.NotRun["redis-benchmark"] != "" {
+			continue
+		}
+		if part.seen < part.want {
+			out = append(out, fmt.Sprintf("%s: %d of %d", part.name, part.seen, part.want))
+		}
+	}
 	return out
 }
 

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/tidwall/redcon"
 
 	"github.com/redfence/redfence/tests/internal/process"
 )
@@ -53,33 +50,6 @@ func toolCommands() []toolCommand {
 			[]string{"SET", "tool:__rand_int__", "owner", "NX", "PX", strconv.FormatInt(time.Hour.Milliseconds(), 10)}},
 		{toolGet, []string{"GET", "tool:__rand_int__"}, nil},
 	}
-}
-
-// bareRedconEnv makes this binary a server on that address that answers +OK to
-// everything: what redcon and the sockets take, and nothing else.
-const bareRedconEnv = "REDFENCE_BENCH_BARE_REDCON"
-
-func bareRedcon(addr string) error {
-	return redcon.ListenAndServe(addr, func(c redcon.Conn, _ redcon.Command) { c.WriteString("OK") }, nil, nil)
-}
-
-func startBareRedcon(t *testing.T) string {
-	t.Helper()
-	addr := process.FreeAddrs(t, 1)[0]
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), bareRedconEnv+"="+addr)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	process.Until(t, "bare redcon answers", func() bool {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
-	return addr
 }
 
 // measureTool runs redis-benchmark on each system in turn, round after round.

@@ -26,9 +26,12 @@ var record = flag.Bool("record", false, "write down what was counted as the new 
 
 const baselineFile = "baseline.json"
 
-// slack is how much more than the baseline is still taken for noise: heartbeats and
-// entries of the node's own allocate, too.
-const slack = 1.06
+// slack and spare are what is taken for noise: what the node does by itself meanwhile
+// allocates, too. One more allocation in a read is more than that.
+const (
+	slack = 1.02
+	spare = 0.5
+)
 
 // cost is what one command allocates.
 type cost struct {
@@ -143,10 +146,10 @@ func TestAllocationsOfACommand(t *testing.T) {
 	}
 	for name, now := range seen {
 		t.Logf("%-26s %7.1f allocations and %8.0f bytes, baseline %7.1f and %8.0f", name, now.Allocations, now.Bytes, was[name].Allocations, was[name].Bytes)
-		if now.Allocations > was[name].Allocations*slack+1 {
+		if now.Allocations > was[name].Allocations*slack+spare {
 			t.Errorf("%s: %.1f allocations, the baseline has %.1f", name, now.Allocations, was[name].Allocations)
 		}
-		if now.Bytes > was[name].Bytes*(2*slack-1)+200 {
+		if now.Bytes > was[name].Bytes*(1+5*(slack-1))+200 {
 			t.Errorf("%s: %.0f bytes, the baseline has %.0f", name, now.Bytes, was[name].Bytes)
 		}
 	}

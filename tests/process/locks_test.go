@@ -90,8 +90,7 @@ func TestLocksInLineThroughFailovers(t *testing.T) {
 	for i := range count {
 		waiters.Go(func() { d.lineUp(ctx, c, i, i) })
 		process.Until(t, "it waits", func() bool {
-			info, err := c.Nodes[0].Redis().Do(ctx, "LOCK.INFO", "door").Result()
-			return err == nil && info.(map[any]any)["waiting"] == int64(i+1)
+			return waiting(c.Nodes[0], "door") == int64(i+1)
 		})
 	}
 	if err := c.Nodes[1].Redis().Do(ctx, "LOCK.RELEASE", "door", "first").Err(); err != nil {

@@ -25,17 +25,6 @@ const (
 	heapMax     = "700MiB"
 )
 
-// resident is how much memory a node has.
-func resident(n *process.Node) int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", n.PID()))
-	if err != nil {
-		return 0
-	}
-	var size, pages int
-	fmt.Sscan(string(b), &size, &pages)
-	return pages * os.Getpagesize()
-}
-
 // guard kills a node that takes more than residentMax, so that the machine of the
 // test stays whole, and answers what each took at most when it is stopped.
 func guard(t *testing.T, c *process.Cluster) (stop func() []int) {
@@ -52,7 +41,7 @@ func guard(t *testing.T, c *process.Cluster) (stop func() []int) {
 			case <-tick.C:
 			}
 			for i, n := range c.Nodes {
-				most[i] = max(most[i], resident(n))
+				most[i] = max(most[i], int(n.Resident()))
 				if most[i] > residentMax {
 					t.Errorf("node %s took %d MB", n.ID, most[i]>>20)
 					syscall.Kill(n.PID(), syscall.SIGKILL)

@@ -218,6 +218,17 @@ func (n *Node) Running() bool { return n.cmd != nil }
 // PID is the process's id.
 func (n *Node) PID() int { return n.cmd.Process.Pid }
 
+// Resident is how many bytes of memory the process has; 0 when it is gone.
+func (n *Node) Resident() int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", n.PID()))
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	fmt.Sscan(string(b), &size, &pages)
+	return pages * int64(os.Getpagesize())
+}
+
 // Kill ends the process as a crash would, and waits until it is gone.
 func (n *Node) Kill() { n.end(syscall.SIGKILL) }
 
