@@ -66,7 +66,9 @@ func servePipes(t *testing.T, cfg Config) (*testServer, *pipeListener) {
 	t.Helper()
 	f := newFake(t)
 	cfg.NodeID = "n1"
-	cfg.Elapsed = func() time.Duration { return time.Since(f.start) }
+	if cfg.Elapsed == nil {
+		cfg.Elapsed = func() time.Duration { return time.Since(f.start) }
+	}
 	s, err := New(f, cfg)
 	if err != nil {
 		t.Fatal(err)

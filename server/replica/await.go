@@ -16,11 +16,7 @@ func (n *Node) submit(ctx context.Context, client fsm.Client, cmds []fsm.Command
 	p := newPart(ctx, cmds)
 	p.client, p.heavy = client, heavy
 	if err := n.origin.submit(p); err != nil {
-		n.stats.TooBusy.Add(uint64(len(cmds)))
-		return nil, err
-	}
-	if n.isClosed() {
-		p.nudge() // oversee may have ended before it could see the part
+		return nil, n.counted(err, len(cmds))
 	}
 	for {
 		out := <-p.done
@@ -83,7 +79,7 @@ func (n *Node) oversee() {
 	for {
 		select {
 		case <-n.stop:
-			n.origin.nudge(func(*part) bool { return true })
+			n.origin.shut()
 			return
 		case <-ticker.C:
 			late := time.Now().Add(-n.cfg.NoLeaderWait)
@@ -92,10 +88,22 @@ func (n *Node) oversee() {
 	}
 }
 
+// shut takes no more parts, and makes all callers look.
+func (o *origin) shut() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.isShut = true
+	o.nudgeLocked(func(*part) bool { return true })
+}
+
 // nudge nudges the callers that are due, of all parts without a result.
 func (o *origin) nudge(due func(*part) bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.nudgeLocked(due)
+}
+
+func (o *origin) nudgeLocked(due func(*part) bool) {
 	wake := func(parts []*part) {
 		for _, p := range parts {
 			if !p.quit && due(p) {

@@ -41,6 +41,7 @@ type origin struct {
 	replies  *Budget // while it has no room, bulky parts wait: see bulky.go
 	waits    waits
 	crowd    crowd
+	isShut   bool
 }
 
 // part is what one caller submitted; it is in one batch whole.
@@ -96,6 +97,10 @@ func (o *origin) submit(p *part) error {
 		p.bulky = p.bulky || o.costs.bulky(&p.cmds[i])
 	}
 	o.mu.Lock()
+	if o.isShut {
+		o.mu.Unlock()
+		return ErrClosed // nobody would see to it any more
+	}
 	if o.bytes+int64(p.size) > o.cfg.QueueBytes && o.waiting > 0 || o.waiting+len(p.cmds) > o.cfg.QueueCommands && o.waiting > 0 {
 		o.mu.Unlock()
 		return ErrTooBusy

@@ -211,6 +211,28 @@ func TestOriginForgottenRepliesAreUnknown(t *testing.T) {
 	b.wants(p, ErrUnknownOutcome.Error())
 }
 
+// When the node closes, whoever waits looks, and nobody begins to wait.
+func TestShutOrigin(t *testing.T) {
+	b := newBench(t)
+	waits := b.put("a", "b")
+	b.sees("1:ab")
+	waits = append(waits, b.put("c")...)
+	b.shut()
+	for i, p := range waits {
+		select {
+		case out := <-p.done:
+			if !out.look {
+				t.Errorf("part %d came to %+v", i, out)
+			}
+		default:
+			t.Errorf("the caller of part %d goes on waiting", i)
+		}
+	}
+	if err := b.submit(newPart(context.Background(), cmds("get", "k"))); err != ErrClosed {
+		t.Errorf("a part for a node that is closed: %v", err)
+	}
+}
+
 func TestOriginQueueIsBounded(t *testing.T) {
 	b := newBench(t)
 	b.cfg.QueueCommands = 3

@@ -138,6 +138,16 @@ var mutants = []mutant{
 		pkg: "./server", run: "Test",
 	},
 	{
+		name: "sleep-is-not-counted", promise: "P2", file: "server/run.go",
+		find: "(c.server.elapsed()-c.run.read)", replace: "(c.server.lately()-c.run.read)",
+		pkg: "./server", run: "TestGrantThatSleptIsNotAnswered",
+	},
+	{
+		name: "listeners-are-not-told-of", promise: "P6", file: "server/hub.go",
+		find: "h.server.listening.add(1)", replace: "h.server.listening.add(0)",
+		pkg: "./server", run: "TestListenersAreTold",
+	},
+	{
 		name: "read-without-confirmation", promise: "P5", file: "server/replica/reads.go",
 		find: "	if w != nil {\n		poke(n.gate.kick)", replace: "	if w != nil && term == 0 {\n		poke(n.gate.kick)",
 		pkg: "./server/replica", run: "TestAnswersHeldInSocketsDoNotConfirm",
