@@ -16,6 +16,7 @@ type misdirected struct {
 	mu      sync.Mutex
 	clients map[string]int64 // by client, at most HintClientsMax of them
 	last    time.Time
+	partial bool // what was said last lacked the addresses of a node
 	unsaid  int64
 	asked   map[string]time.Time // by client and lock, when it was last asked in vain
 }
@@ -36,8 +37,9 @@ func (m *misdirected) again(client, lock string, now time.Time) bool {
 }
 
 // note counts one and answers how many there were since it was last to be said,
-// 0 for nothing to say now.
-func (m *misdirected) note(client string, now time.Time) int64 {
+// 0 for nothing to say now. What is said while a node has not told its addresses
+// yet, as in a cluster's first moments, doesn't keep the whole from being said.
+func (m *misdirected) note(client string, now time.Time, partial bool) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.clients == nil {
@@ -48,11 +50,11 @@ func (m *misdirected) note(client string, now time.Time) int64 {
 	}
 	m.clients[strings.Clone(client)]++
 	m.unsaid++
-	if !m.last.IsZero() && now.Sub(m.last) < HintEvery {
+	if whole := m.partial && !partial; !whole && !m.last.IsZero() && now.Sub(m.last) < HintEvery {
 		return 0
 	}
 	n := m.unsaid
-	m.last, m.unsaid = now, 0
+	m.last, m.partial, m.unsaid = now, partial, 0
 	return n
 }
 
@@ -70,13 +72,15 @@ func (s *Server) quorumAsked(e *fsm.Event) {
 	if !again || e.Payload != st.Node {
 		return
 	}
-	times := s.misdirected.note(e.Name, now)
-	if times == 0 {
-		return
-	}
 	var nodes []redlockcompat.Node
+	partial := false
 	for _, m := range st.Members {
 		nodes = append(nodes, redlockcompat.Node{Name: m.Node, Seats: m.Seats})
+		partial = partial || m.Client == ""
+	}
+	times := s.misdirected.note(e.Name, now, partial)
+	if times == 0 {
+		return
 	}
 	s.log.Warn(redlockcompat.Hint(e.Name, nodes), "lock", e.Key, "times", times)
 }

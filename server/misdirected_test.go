@@ -20,7 +20,7 @@ func TestHintOnceAMinute(t *testing.T) {
 		var log bytes.Buffer
 		f := newFake(t)
 		f.status = replica.Status{Node: "n2", Members: []replica.MemberStatus{
-			{Node: "n1", Seats: []string{"a:1", "a:2"}}, {Node: "n2", Seats: []string{"b:1", "b:2"}},
+			{Node: "n1", Client: "a:6", Seats: []string{"a:1", "a:2"}}, {Node: "n2", Client: "b:6", Seats: []string{"b:1", "b:2"}},
 		}}
 		s := &Server{backend: f, log: slog.New(slog.NewTextHandler(&log, nil))}
 		ask := func(node string) {
@@ -42,6 +42,32 @@ func TestHintOnceAMinute(t *testing.T) {
 		}
 		if n := s.misdirected.all()["worker 192.0.2.1"]; n != 6 {
 			t.Errorf("%d were counted", n)
+		}
+	})
+}
+
+// A hint of a cluster's first moments, when not every node has told its addresses,
+// is followed by a whole one within the minute, and by no other partial one.
+func TestHintWithoutAnAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		f := newFake(t)
+		s := &Server{backend: f, log: slog.New(slog.NewTextHandler(&log, nil))}
+		members := []replica.MemberStatus{{Node: "n1", Client: "a:6", Seats: []string{"a:1", "a:2"}}, {Node: "n2"}}
+		ask := func() {
+			f.status = replica.Status{Node: "n1", Members: members}
+			s.quorumAsked(&fsm.Event{Kind: fsm.QuorumAsked, Name: "worker", Key: "k", Payload: "n1"})
+		}
+		for range 4 {
+			ask()
+		}
+		members[1] = replica.MemberStatus{Node: "n2", Client: "b:6", Seats: []string{"b:1", "b:2"}}
+		for range 4 {
+			ask()
+		}
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != 2 || strings.Contains(lines[0], "b:2") || !strings.Contains(lines[1], "a:1, b:2") {
+			t.Errorf("the log says %q", lines)
 		}
 	})
 }
