@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"iter"
-	"time"
 )
 
 // Election is a name whose holder leads.
@@ -59,15 +58,30 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 }
 
 // Observe yields the leader now and after each change, the zero Leader when nobody
-// leads, until ctx or the loop ends. It looks twice a second, or as WithEvery says:
-// a leadership that was shorter may be missed. A cluster that can't be reached
-// changes nothing. The error is the server's refusal; the loop may go on.
+// leads, until ctx, the Client or the loop ends. It hears of changes from the node that tells
+// them (LOCK.WATCH's channel), then asks who leads: a leadership that has passed by
+// then is not yielded. A cluster that can't be reached changes nothing. The error is
+// the server's refusal; the loop may go on.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	return func(yield func(Leader, error) bool) {
-		tick := time.NewTicker(e.terms.every)
-		defer tick.Stop()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		changed := make(chan struct{}, 1)
+		go e.c.hear(ctx, e.names[0], func() {
+			select {
+			case changed <- struct{}{}:
+			default: // whoever looks next sees this change, too
+			}
+		})
 		var last Leader
 		for first := true; ; {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			case <-e.c.life.Done():
+				return
+			}
 			now, err := e.Leader(ctx)
 			switch {
 			case ctx.Err() != nil:
@@ -79,11 +93,6 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 				if err == nil {
 					last, first = now, false
 				}
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
 			}
 		}
 	}

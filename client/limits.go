@@ -50,9 +50,6 @@ const (
 	// closeMax is how long Close waits for what is being released.
 	closeMax = 3 * time.Second
 
-	// observeEvery is how often Election.Observe looks who leads.
-	observeEvery = 500 * time.Millisecond
-
 	// poolSize is how many commands to one node may be on their way without a new
 	// connection; waits have connections of their own.
 	poolSize = 32

@@ -14,7 +14,6 @@ type terms struct {
 	margin  time.Duration // 0 for the usual part of ttl
 	atMost  time.Duration // 0 for no bound
 	atLeast time.Duration // of Once alone
-	every   time.Duration // of Observe alone
 	delay   time.Duration
 	note    string
 	session *Session
@@ -58,11 +57,8 @@ func WithState(f func(State)) Option { return func(t *terms) { t.onState = f } }
 // WithoutRenewal leaves renewal to Grant.Extend.
 func WithoutRenewal() Option { return func(t *terms) { t.still = true } }
 
-// WithEvery sets how often Election.Observe looks.
-func WithEvery(d time.Duration) Option { return func(t *terms) { t.every = d } }
-
 func newTerms(options []Option) terms {
-	t := terms{every: observeEvery}
+	var t terms
 	for _, o := range options {
 		o(&t)
 	}
@@ -91,7 +87,7 @@ func (t *terms) settle() error {
 		return fmt.Errorf("client: a lease of %v is no whole number of milliseconds", t.ttl)
 	case t.margin < 0 || t.margin > t.ttl/2:
 		return fmt.Errorf("client: a margin of %v is more than half of the lease of %v", t.margin, t.ttl)
-	case t.delay < 0 || t.atMost < 0 || t.atLeast < 0 || t.every <= 0:
+	case t.delay < 0 || t.atMost < 0 || t.atLeast < 0:
 		return fmt.Errorf("client: a time is negative")
 	case len(t.note) > NoteMax:
 		return fmt.Errorf("client: a note of %d bytes is longer than %d", len(t.note), NoteMax)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -158,7 +160,7 @@ func TestClientElection(t *testing.T) {
 	ctx := within(t, time.Minute)
 	seen := make(chan client.Leader, 10)
 	go func() {
-		for l, err := range b.Election("boss", client.WithEvery(20*time.Millisecond)).Observe(ctx) {
+		for l, err := range b.Election("boss").Observe(ctx) {
 			if err != nil {
 				t.Errorf("observe: %v", err)
 			}
@@ -194,6 +196,50 @@ func TestClientElection(t *testing.T) {
 	if err := second.Resign(ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestClientObserve: an observer asks for nothing while nothing happens, hears of a
+// flush and of a name full of signs, and goes on at another node when its own dies.
+func TestClientObserve(t *testing.T) {
+	cl := process.Start(t, 3)
+	ctx, got := within(t, time.Minute), granted(t)
+	name := `bo*[s]s?\`
+	changes, stop := iter.Pull2(ours(t, cl.Nodes...).Election(name).Observe(ctx))
+	defer stop()
+	expect := func(value string) {
+		t.Helper()
+		l, err, ok := changes()
+		if !ok || err != nil || l.Value != value {
+			t.Fatalf("%v leads (%v), want %q", l, err, value)
+		}
+	}
+	expect("")
+	other := ours(t, cl.Nodes[2], cl.Nodes[1])
+	for range 50 {
+		unlock(t, got(other.Mutex("boss").TryLock(ctx)))
+	}
+	info, err := cl.Nodes[0].Redis().Info(ctx, "commandstats").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, info, _ = strings.Cut(info, "cmdstat_lock.info:")
+	// One look for each of the two subscriptions that it began.
+	if calls, _, _ := strings.Cut(info, ","); calls != "calls=1" && calls != "calls=2" {
+		t.Errorf("LOCK.INFO was asked when nothing had happened: %s", calls)
+	}
+	if _, err := other.Election(name).Campaign(ctx, "alice"); err != nil {
+		t.Fatal(err)
+	}
+	expect("alice")
+	if _, err := other.Do(ctx, "FLUSHDB"); err != nil {
+		t.Fatal(err)
+	}
+	expect("")
+	cl.Nodes[0].Kill()
+	if _, err := other.Election(name).Campaign(ctx, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	expect("bob")
 }
 
 // TestClientOnce: of many machines one runs the job, and none within WithAtLeast,
