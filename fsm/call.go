@@ -86,7 +86,8 @@ func (c *call) put(rec *record) {
 	rec.holder = c.s.holderOf(c.client)
 	rec.grant = c.s.grantFor(c.db, rec)
 	c.s.put(c.db, rec)
-	c.s.lockEvent(c.db, "grant", rec.key, rec.str, rec.token)
+	c.s.voteLost(c.db, old, "release")
+	c.s.grantEvent(c.db, rec)
 }
 
 // renew changes the end of a record's lease and keeps the grant.
@@ -104,7 +105,7 @@ func (c *call) renew(old *record, deadline int64) {
 func (c *call) drop(r *record) {
 	if !c.refusedByLock(r) {
 		c.s.drop(c.db, r)
-		c.s.lockEvent(c.db, "release", r.key, r.str, r.token)
+		c.s.endEvent(c.db, r, "release")
 	}
 }
 

@@ -324,7 +324,7 @@ func (c *call) flush() {
 		c.s.drop(c.db, r)
 	}
 	if len(records) > 0 {
-		c.s.lockEvent(c.db, "flush", "", "", 0)
+		c.s.tell(c.db.num, "flush", "", "", 0)
 	}
 	if c.s.KeyEvents && len(records) > 0 {
 		c.s.events = append(c.s.events, Event{Kind: Flushed, Space: c.db.space, DB: c.db.num})

@@ -15,8 +15,8 @@ const (
 	// another node gave to the same value: Name is who asked, Payload the node asked
 	// now, Key the lock. A client that lists several nodes as masters does that.
 	QuorumAsked
-	// LockChanged: something happened to a name of the shared port, whichever command
-	// made it a lock: Name is what ("grant", "release", "expire", "break", "ask", "free",
+	// LockChanged: something happened to a name, whichever command made it a lock, on
+	// the shared port or by a majority of the seats: Name is what ("grant", "release", "expire", "break", "ask", "free",
 	// "flush" of all names), Key the lock, Owner and Token whose grant, Payload who
 	// asked or broke it, through which Node.
 	LockChanged

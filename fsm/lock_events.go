@@ -1,19 +1,44 @@
 package fsm
 
-// lockEvent tells those who watch locks what became of a grant of the shared
-// port, whichever command made it.
-func (s *State) lockEvent(d *database, what, key, owner string, token uint64) {
-	if d.space != SharedSpace {
+// tell tells those who watch locks what became of a name, whichever command made
+// it so and through whichever kind of port.
+func (s *State) tell(num uint8, what, key, owner string, token uint64) {
+	s.events = append(s.events, Event{
+		Kind: LockChanged, Space: SharedSpace, DB: num, Name: what, Key: key, Owner: cutText(owner, OwnerShown), Token: token,
+	})
+}
+
+// grantEvent tells of a new record: on the shared port it is a grant by itself, on
+// a seat it may be the vote that makes a majority.
+func (s *State) grantEvent(d *database, r *record) {
+	if d.space == SharedSpace || r.grant == r.token {
+		s.tell(d.num, "grant", r.key, r.str, r.token)
+	}
+}
+
+// endEvent tells of the end of r, which is gone.
+func (s *State) endEvent(d *database, r *record, what string) {
+	if d.space == SharedSpace {
+		s.tell(d.num, what, r.key, r.str, r.token)
 		return
 	}
-	s.events = append(s.events, Event{
-		Kind: LockChanged, Space: d.space, DB: d.num, Name: what, Key: key, Owner: cutText(owner, OwnerShown), Token: token,
-	})
+	s.voteLost(d, r, what)
+}
+
+// voteLost tells of the end of a grant of the seats if r, which d no longer has,
+// was the vote that its majority can't do without.
+func (s *State) voteLost(d *database, r *record, what string) {
+	if r == nil || r.grant == 0 || d.space == SharedSpace || r.kind != stringKind {
+		return
+	}
+	if s.votes(r, d.num) == s.majority()-1 {
+		s.tell(d.num, what, r.key, r.str, r.grant)
+	}
 }
 
 // nativeEvent tells those who watch keys, too, of what only native commands do.
 func (s *State) nativeEvent(d *database, what, key, owner string, token uint64) {
-	s.lockEvent(d, what, key, owner, token)
+	s.tell(d.num, what, key, owner, token)
 	s.keyEvent(d, lockClass, "lock."+what, key)
 }
 

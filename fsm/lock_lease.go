@@ -147,7 +147,7 @@ func (s *State) endLock(d *database, r *record, expired bool) {
 	} else {
 		s.keyEvent(d, 'g', "del", r.key)
 	}
-	s.lockEvent(d, ended(expired), r.key, r.str, r.token)
+	s.endEvent(d, r, ended(expired))
 	if r.native() {
 		s.keyEvent(d, lockClass, "lock."+ended(expired), r.key)
 	}
