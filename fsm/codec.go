@@ -7,13 +7,14 @@ import (
 )
 
 // EntryVersion is the version of the entry format that this binary writes and
-// the newest that it reads. docs/format.md has the bytes.
+// reads. docs/format.md has the bytes.
 const EntryVersion = 2
 
 // ErrCorrupt is returned for bytes that no encoder of ours made.
 var ErrCorrupt = errors.New("fsm: corrupt entry")
 
-// VersionError is returned for an entry or snapshot that a newer binary wrote.
+// VersionError is returned for an entry or snapshot that another binary wrote,
+// as a rule a newer one.
 // The node must stop: skipping it would make replicas differ.
 type VersionError struct {
 	What string
@@ -22,6 +23,9 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
+	if e.Got < e.Max {
+		return fmt.Sprintf("%s has version %d, from before the first release; this binary reads %d", e.What, e.Got, e.Max)
+	}
 	return fmt.Sprintf("%s has version %d, this binary reads up to %d: upgrade the binary of this node", e.What, e.Got, e.Max)
 }
 
@@ -133,10 +137,10 @@ func DecodeEntry(data []byte) (*Entry, error) {
 	if len(data) < 2 {
 		return nil, ErrCorrupt
 	}
-	if data[0] == 0 || data[0] > EntryVersion {
+	if data[0] != EntryVersion {
 		return nil, &VersionError{What: "log entry", Got: int(data[0]), Max: EntryVersion}
 	}
-	d := decoder{s: string(data[1:]), version: data[0]}
+	d := decoder{s: string(data[1:])}
 	e := &Entry{Kind: EntryKind(d.byte())}
 	e.Stamp = Stamp{Term: d.uint(), Now: d.int(), Wall: d.int()}
 	e.Seed, e.MemoryMax = d.uint(), d.uint()
@@ -167,7 +171,7 @@ func DecodeEntry(data []byte) (*Entry, error) {
 
 // DecodeBatch reads what AppendBatch wrote and nothing else.
 func DecodeBatch(data []byte) (*Batch, error) {
-	d := decoder{s: string(data), version: EntryVersion}
+	d := decoder{s: string(data)}
 	x := new(Batch)
 	d.batch(x)
 	if d.bad || d.s != "" {
@@ -178,7 +182,7 @@ func DecodeBatch(data []byte) (*Batch, error) {
 
 // DecodeCommand reads what AppendCommand wrote and nothing else.
 func DecodeCommand(data []byte) (*Command, error) {
-	d := decoder{s: string(data), version: EntryVersion}
+	d := decoder{s: string(data)}
 	c := new(Command)
 	d.command(c, 1)
 	if d.bad || d.s != "" {
@@ -190,9 +194,8 @@ func DecodeCommand(data []byte) (*Command, error) {
 // decoder cuts texts out of s. After the first fault bad is set and every
 // further read gives zero values.
 type decoder struct {
-	s       string
-	version byte // of the format
-	bad     bool
+	s   string
+	bad bool
 }
 
 func (d *decoder) fail() {
@@ -280,9 +283,7 @@ func (d *decoder) uints() []uint64 {
 
 func (d *decoder) batch(x *Batch) {
 	x.Origin, x.Number, x.Acked, x.Cancel = d.uint(), d.uint(), d.uint(), d.flag()
-	if d.version >= 2 {
-		x.Settled = d.uints()
-	}
+	x.Settled = d.uints()
 	x.Clients = make([]Client, d.count(4))
 	for i := range x.Clients {
 		x.Clients[i] = Client{Name: d.text(), Addr: d.text(), Library: d.text(), Node: d.text()}
@@ -296,7 +297,7 @@ func (d *decoder) batch(x *Batch) {
 func (d *decoder) command(c *Command, clients int) {
 	c.Space, c.DB = d.byte(), d.byte()
 	more := d.byte()
-	if more > 3 || d.version < 2 && more > 1 {
+	if more > 3 {
 		d.fail()
 	}
 	client := d.uint()

@@ -31,12 +31,9 @@ func Restore(r io.Reader) (*State, error) {
 		{What: "script engine of the snapshot", Max: script.Version},
 	} {
 		got := sr.uint()
-		if sr.err == nil && got > uint64(v.Max) {
+		if sr.err == nil && got != uint64(v.Max) {
 			v.Got = int(min(got, math.MaxInt32))
 			return nil, &v
-		}
-		if sr.version == 0 {
-			sr.version = got
 		}
 	}
 	s := New()
@@ -46,13 +43,9 @@ func Restore(r io.Reader) (*State, error) {
 	s.readSessions(sr)
 	s.readReleased(sr)
 	s.readRecords(sr)
-	if sr.version >= 2 {
-		s.readWaiters(sr)
-	}
-	if sr.version >= 3 {
-		s.waiters.ready = s.readPlaces(sr, s.waiters.isReady)
-		s.waiters.freed = s.readPlaces(sr, s.waiters.isFreed)
-	}
+	s.readWaiters(sr)
+	s.waiters.ready = s.readPlaces(sr, s.waiters.isReady)
+	s.waiters.freed = s.readPlaces(sr, s.waiters.isFreed)
 	sum := sr.crc
 	if tail := sr.raw(4); sr.err == nil && binary.BigEndian.Uint32([]byte(tail)) != sum {
 		return nil, fmt.Errorf("%w: its checksum does not fit its content", ErrSnapshot)
@@ -93,12 +86,10 @@ func (s *State) readOrigins(sr *snapshotReader) {
 		if uint64(len(o.kept)) > o.last {
 			sr.fail("an origin keeps more replies than it had batches")
 		}
-		if sr.version >= 2 {
-			for k := sr.uint(); k > 0 && sr.err == nil; k-- {
-				ticket, a := sr.uint(), sr.answer()
-				o.woken.Set(ticket, a)
-				o.wokenSize += a.Value.Size()
-			}
+		for k := sr.uint(); k > 0 && sr.err == nil; k-- {
+			ticket, a := sr.uint(), sr.answer()
+			o.woken.Set(ticket, a)
+			o.wokenSize += a.Value.Size()
 		}
 		s.origins[o.node] = o
 		s.byID[o.id] = o
@@ -194,7 +185,6 @@ func (s *State) readPlaces(sr *snapshotReader, known map[place]bool) (out []plac
 // values.
 type snapshotReader struct {
 	r       *bufio.Reader
-	version uint64 // of the snapshot's format
 	crc     uint32
 	err     error
 	holders []*holder

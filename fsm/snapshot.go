@@ -16,7 +16,7 @@ import (
 )
 
 // SnapshotVersion is the version of the snapshot format that this binary writes
-// and the newest that it reads. docs/format.md has the bytes.
+// and reads. docs/format.md has the bytes.
 const SnapshotVersion = 3
 
 // featureLevel says which behaviour the members of a cluster have agreed on.

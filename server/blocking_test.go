@@ -3,9 +3,13 @@ package server
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/redfence/redfence/server/replica"
 )
 
 // waitersAre waits until so many commands wait in the machine, and so many
@@ -192,4 +196,39 @@ func TestKeysOfBlockingCommands(t *testing.T) {
 	p.want("COMMAND GETKEYS BLPOP a b 0", "*2\r\n$1\r\na\r\n$1\r\nb\r\n")
 	p.want("COMMAND GETKEYS BLMPOP 0 2 a b LEFT", "*2\r\n$1\r\na\r\n$1\r\nb\r\n")
 	p.want("COMMAND GETKEYS BLMOVE a b LEFT LEFT 0", "*2\r\n$1\r\na\r\n$1\r\nb\r\n")
+}
+
+// A large element that a wait is served with waits for room among the replies that
+// are being made. Without it the client is told that the outcome is unknown, since
+// the element is gone from its list; the connection goes on.
+func TestWaitForRoom(t *testing.T) {
+	large := strings.Repeat("x", 2*replica.ReplyFree)
+	for name, c := range map[string]struct {
+		until time.Duration // when there is room
+		reply string
+	}{
+		"in time": {time.Second, fmt.Sprintf("*2\r\n$1\r\nl\r\n$%d\r\n%s\r\n", len(large), large)},
+		"never":   {time.Hour, "-ERR outcome unknown: the command may or may not have been executed\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ts, ln := servePipes(t, Config{})
+				ts.fake.replies = replica.NewBudget(4 * replica.ReplyFree)
+				waiter, pusher := ln.dial(), ln.dial()
+				go io.WriteString(waiter, "BLPOP l 0\r\nPING\r\n")
+				synctest.Wait()
+				others := ts.fake.replies.Share()
+				others.Force(8 * replica.ReplyFree)
+				time.AfterFunc(c.until, others.Release)
+				go fmt.Fprintf(pusher, "*3\r\n$5\r\nRPUSH\r\n$1\r\nl\r\n$%d\r\n%s\r\n", len(large), large)
+				expect(t, pusher, ":1\r\n")
+				expect(t, waiter, c.reply+"+PONG\r\n")
+				time.Sleep(c.until)
+				if used := ts.fake.replies.Used(); used != 0 {
+					t.Errorf("%d bytes are held when all is answered", used)
+				}
+				stop(t, ts)
+			})
+		})
+	}
 }
