@@ -116,10 +116,10 @@ mutants: ## break one promise at a time and see that a test notices
 	$(GO) run -tags $(TAGS) ./tests/mutants
 
 .PHONY: bench
-bench: build redis etcd ## lock cycles of Redfence, Redis, Redlock and etcd, about twenty minutes: QUICK=1, OUT=tmp/bench
+bench: build redis etcd ## lock cycles of Redfence, Redis, Redlock and etcd, about twenty-five minutes: QUICK=1, PART=held, OUT=tmp/bench
 	mkdir -p '$(or $(OUT),tmp/bench)'
 	cd tests/bench && $(GO) vet -tags $(TAGS) . && PATH="$$PATH:$(CURDIR)/tmp/etcd/usr/bin" $(GOTEST) -timeout 90m -count=1 -v . \
-		-out '$(abspath $(or $(OUT),tmp/bench))' $(if $(QUICK),-quick)
+		-out '$(abspath $(or $(OUT),tmp/bench))' $(if $(QUICK),-quick) $(if $(PART),-part $(PART))
 
 # Debian's etcd, unpacked and not installed: its package would start a service.
 # Without it the rest is measured, and the report says so.

@@ -26,10 +26,14 @@ func complete() *report {
 		}
 		add(name, 1, offeredWorkers, offeredRate, 300)
 	}
-	r.Held, r.HandOvers = make([]heldLocks, len(heldCounts)), make([]handOver, len(lineLengths))
+	r.Held, r.HandOvers = make([]heldLocks, 2), make([]handOver, len(lineLengths))
 	r.Floor.Acquire, r.Idle.Processor = make([]float64, 2*floorBlock), make([]float64, 3)
 	r.Tool = make([]toolRun, 3*2*3)
-	r.Scale.FloorBlocks, r.Scale.ToolRounds = 2, 1
+	r.Scale.FloorBlocks, r.Scale.ToolRounds, r.Scale.HeldLocks = 2, 1, []int{1_000, 100_000}
+	for _, name := range lagNames {
+		add(name, 1, lagWorkers, 0, 100)
+		add(name, 2, lagWorkers, 0, 100)
+	}
 	return r
 }
 
@@ -37,6 +41,7 @@ func complete() *report {
 func TestMissingPartIsSaid(t *testing.T) {
 	for name, empty := range map[string]func(*report){
 		"held": func(r *report) { r.Held = nil }, "lines": func(r *report) { r.HandOvers = r.HandOvers[1:] }, "acquires": func(r *report) { r.Floor.Acquire = nil },
+		"runs": func(r *report) { r.Runs = r.Runs[:len(r.Runs)-1] },
 		"idle": func(r *report) { r.Idle.Processor = nil }, "commands": func(r *report) { r.Tool = r.Tool[1:] },
 	} {
 		r := complete()

@@ -3,13 +3,22 @@ package bench_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"testing"
 	"time"
 )
 
-// TestLockCycles measures every system in turn, at each number of workers, round
-// after round, so that whatever else the machine does meets all of them.
+// parts are what a report is made of, in the order in which they are measured.
+var parts = []struct {
+	name    string
+	measure func(*testing.T, *report, scale)
+}{
+	{"cycles", measureCycles}, {"handover", measureHandOvers}, {"floor", measureFloor}, {"tool", measureTool},
+	{"idle", func(t *testing.T, r *report, _ scale) { measureIdle(t, r) }}, {"lag", measureLag}, {"held", measureHeld},
+}
+
+// TestLockCycles measures all parts, or those that -part names.
 func TestLockCycles(t *testing.T) {
 	if *outFlag == "" {
 		t.Skip("make bench measures: say -out")
@@ -18,9 +27,37 @@ func TestLockCycles(t *testing.T) {
 	if *quickFlag {
 		size = quickScale
 	}
-	r := &report{Began: time.Now(), Scale: size, Machine: thisMachine()}
+	known := *partFlag == ""
+	for _, p := range parts {
+		known = known || p.name == *partFlag
+	}
+	if !known {
+		t.Fatalf("-part %s: there is none of that name", *partFlag)
+	}
+	r := &report{Began: time.Now(), Scale: size, Machine: thisMachine(), NotRun: map[string]string{}}
+	for _, p := range parts {
+		if *partFlag == "" || p.name == *partFlag {
+			p.measure(t, r, size)
+		}
+	}
+	r.Ended, r.LoadAfter = time.Now(), loadAverage()
+	if err := r.write(*outFlag); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(os.Stdout, "\n%s\nwritten to %s\n", r.markdown(), *outFlag)
+	if *partFlag != "" {
+		return
+	}
+	for _, m := range r.missing() {
+		t.Error(m)
+	}
+}
+
+// measureCycles measures every system in turn, at each number of workers, round
+// after round, so that whatever else the machine does meets all of them.
+func measureCycles(t *testing.T, r *report, size scale) {
 	all, notRun := systems(t)
-	r.NotRun = notRun
+	maps.Copy(r.NotRun, notRun)
 	var own, contended []system
 	for _, s := range all {
 		if a := (about{s.name, s.title, s.durable}); s.contended {
@@ -39,19 +76,6 @@ func TestLockCycles(t *testing.T) {
 	}
 	for round := range size.Contended {
 		measureAll(t, r, contended, round, load{workers: contendedWorkers, oneName: true, length: size.Length})
-	}
-	measureHandOvers(t, r, size)
-	measureFloor(t, r, size)
-	measureTool(t, r, size)
-	measureIdle(t, r)
-	measureHeld(t, r, size)
-	r.Ended, r.LoadAfter = time.Now(), loadAverage()
-	if err := r.write(*outFlag); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintf(os.Stdout, "\n%s\nwritten to %s\n", r.markdown(), *outFlag)
-	for _, m := range r.missing() {
-		t.Error(m)
 	}
 }
 

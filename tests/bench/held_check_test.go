@@ -21,13 +21,13 @@ func TestLiveHeapIsReadFromTheLastCollection(t *testing.T) {
 // TestHeldLocksAreCompared: the page has the cost beside many locks, and what one takes.
 func TestHeldLocksAreCompared(t *testing.T) {
 	r := complete()
-	r.Held = []heldLocks{{"few", 1_000, 10 << 20, 0.5}, {"many", 101_000, 40 << 20, 2}}
+	r.Held = []heldLocks{{System: "few", Locks: 1_000, Live: 10 << 20, Restart: 0.5}, {System: "many", Locks: 101_000, Live: 40 << 20, Restart: 2, Snapshots: snapshots{2, 0.7, 1.5, 2.25, 10}}}
 	r.Runs = append(r.Runs,
 		run{Round: 1, System: "few", Workers: heldWorkers, Seconds: 1, Cycles: 120},
 		run{Round: 1, System: "many", Workers: heldWorkers, Seconds: 1, Cycles: 100})
 	page := r.markdown()
 	for _, want := range []string{
-		"beside 101000 locks takes 1.20 (1.20 to 1.20) times what it takes beside 1000", "A lock takes 315 bytes", "| 101000 | 100 (100 to 100) | 0.00 (0.00 to 0.00) | 40 | 2.00 |",
+		"beside 101000 locks takes 1.20 (1.20 to 1.20) times what it takes beside 1000", "A lock takes 315 bytes", "| 101000 | 100 (100 to 100) | 0.00 (0.00 to 0.00) | 40 | 2.00 | 2: 0.70 | 1.50, 2.25 |",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page doesn't say %q:\n%s", want, page)

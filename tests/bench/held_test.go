@@ -19,6 +19,8 @@ type heldLocks struct {
 	Locks   int     `json:"locks"`
 	Live    int64   `json:"live_heap_bytes"` // after the last collection of the runs, to a megabyte; 0 if there was none
 	Restart float64 `json:"restart_seconds"` // from the start after kill -9 until it serves
+	// Of a snapshot, and what it adds.
+	Snapshots snapshots `json:"snapshots"`
 }
 
 // crowded is a node that holds many locks.
@@ -97,7 +99,7 @@ func (c *crowded) restart(t *testing.T) {
 func measureHeld(t *testing.T, r *report, size scale) {
 	var all []*crowded
 	var systems []system
-	for _, locks := range heldCounts {
+	for _, locks := range size.HeldLocks {
 		c := startCrowded(t, locks)
 		all, systems = append(all, c), append(systems, c.about)
 	}
@@ -106,6 +108,7 @@ func measureHeld(t *testing.T, r *report, size scale) {
 	}
 	for _, c := range all {
 		c.restart(t)
+		c.measureSnapshots(t, size.Snapshots)
 		r.Held = append(r.Held, c.heldLocks)
 		c.node.Kill()
 	}
@@ -123,10 +126,11 @@ func perLock(few, many heldLocks) float64 {
 
 func (r *report) held(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## Held locks\n\nOne node each; names of %d bytes, values of %d, %d workers beside them.\n\n", heldNameBytes, heldValueBytes, heldWorkers)
-	b.WriteString("| locks held | cycles/s | acquire p50 ms | live heap MB | restart after kill -9, s |\n| --- | --- | --- | --- | --- |\n")
+	b.WriteString("| locks held | cycles/s | acquire p50 ms | live heap MB | restart after kill -9, s | snapshots: longest, s | acquire p99 ms without and during one |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, h := range r.Held {
-		fmt.Fprintf(b, "| %d | %s | %s | %d | %.2f |\n", h.Locks, r.figure(h.System, heldWorkers, 0, (*run).perSecond).show("%.0f"),
-			r.figure(h.System, heldWorkers, 0, func(x *run) float64 { return x.P50 }).show("%.2f"), h.Live>>20, h.Restart)
+		fmt.Fprintf(b, "| %d | %s | %s | %d | %.2f | %d: %.2f | %.2f, %.2f |\n", h.Locks, r.figure(h.System, heldWorkers, 0, (*run).perSecond).show("%.0f"),
+			r.figure(h.System, heldWorkers, 0, func(x *run) float64 { return x.P50 }).show("%.2f"), h.Live>>20, h.Restart,
+			h.Snapshots.Taken, h.Snapshots.Seconds, h.Snapshots.Quiet, h.Snapshots.During)
 	}
 	if len(r.Held) < 2 {
 		return

@@ -23,6 +23,14 @@ const (
 	heldValueBytes = 20
 	heldBatch      = 1000
 	heldWorkers    = 16
+	// While snapshots are measured one is due after so much log.
+	snapshotBytes = 2 << 20
+	// What callers may notice of a follower that is stopped, or stops and runs for
+	// lagTurn each, in times of p50 and p99.
+	lagWorkers = 16
+	lagTurn    = 100 * time.Millisecond
+	lagP50Most = 1.2
+	lagP99Most = 2.0
 	// handOverMost is what a hand-over may take, in commits; floorMost what an acquire
 	// may take, in its floor; floorBlock how many are measured before it is the other's turn.
 	handOverMost = 2.5
@@ -56,9 +64,6 @@ var workerCounts = []int{1, 16, 64, 256}
 // lineLengths are how many wait for a lock that goes from hand to hand.
 var lineLengths = []int{1, 10, 1_000}
 
-// heldCounts are the numbers of locks that nodes hold, few first.
-var heldCounts = []int{1_000, 100_000}
-
 // scale is how long and how often.
 type scale struct {
 	Rounds        int           `json:"rounds"`
@@ -66,6 +71,8 @@ type scale struct {
 	OfferedRounds int           `json:"offered_rounds"`
 	Contended     int           `json:"contended_rounds"`
 	Held          int           `json:"held_rounds"`
+	HeldLocks     []int         `json:"held_locks"` // that nodes hold, few first
+	Snapshots     time.Duration `json:"snapshots_length_ns"`
 	HandOvers     int           `json:"hand_overs"`
 	FloorBlocks   int           `json:"floor_blocks"`
 	ToolRounds    int           `json:"tool_rounds"`
@@ -73,6 +80,6 @@ type scale struct {
 }
 
 var (
-	fullScale  = scale{Rounds: 5, Length: 3 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HandOvers: 1000, FloorBlocks: 40, ToolRounds: 3, ToolLength: 2 * time.Second}
-	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HandOvers: 200, FloorBlocks: 8, ToolRounds: 1, ToolLength: 500 * time.Millisecond}
+	fullScale  = scale{Rounds: 5, Length: 3 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HeldLocks: []int{1_000, 100_000, 2_000_000}, Snapshots: 20 * time.Second, HandOvers: 1000, FloorBlocks: 40, ToolRounds: 3, ToolLength: 2 * time.Second}
+	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HeldLocks: []int{1_000, 100_000}, Snapshots: 3 * time.Second, HandOvers: 200, FloorBlocks: 8, ToolRounds: 1, ToolLength: 500 * time.Millisecond}
 )

@@ -20,6 +20,7 @@ import (
 var (
 	outFlag   = flag.String("out", "", "folder for runs.json and report.md; without it nothing is measured")
 	quickFlag = flag.Bool("quick", false, "short runs, to see that all of it works")
+	partFlag  = flag.String("part", "", "one part alone: cycles, handover, floor, tool, idle, lag or held")
 	etcdFlag  = flag.String("etcd", "etcd", "etcd's binary")
 	redisFlag = flag.String("redis-server", "redis-server", "redis-server's binary")
 )

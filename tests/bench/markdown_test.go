@@ -20,6 +20,7 @@ func (r *report) markdown() string {
 	r.floors(&b)
 	r.tooled(&b)
 	r.idled(&b)
+	r.lag(&b)
 	r.held(&b)
 	r.judged(&b)
 	r.troubles(&b)
