@@ -69,12 +69,13 @@ func (s *switchboard) heal(addr string) {
 	delete(s.off, addr)
 }
 
-// newCutCluster is a cluster on a switchboard whose commands don't wait long.
-func newCutCluster(t *testing.T) (*cluster, *switchboard) {
+// newCutCluster is a cluster on a switchboard whose commands wait for a leader for
+// so long, and half as long again for an answer.
+func newCutCluster(t *testing.T, wait time.Duration) (*cluster, *switchboard) {
 	s := newSwitchboard()
 	c := newCluster(t, 3, func(cfg *Config) {
 		cfg.Dial = s.dialer(cfg.RaftListen)
-		cfg.NoLeaderWait, cfg.AnswerWait = 400*time.Millisecond, 600*time.Millisecond
+		cfg.NoLeaderWait, cfg.AnswerWait = wait, wait+wait/2
 	})
 	return c, s
 }
@@ -82,7 +83,7 @@ func newCutCluster(t *testing.T) (*cluster, *switchboard) {
 // B07: what a leader that is cut off has appended is unknown, not failed; it
 // runs at most once, and not after its client was told so and it was cancelled.
 func TestCutOffLeaderSaysUnknown(t *testing.T) {
-	c, s := newCutCluster(t)
+	c, s := newCutCluster(t, 400*time.Millisecond)
 	var total count
 	for range 3 {
 		l := c.leader()
@@ -118,10 +119,9 @@ func TestCutOffLeaderSaysUnknown(t *testing.T) {
 // A follower that is cut off while its commands travel gets the true answers
 // when it comes back in time.
 func TestCutOffFollowerGetsItsAnswers(t *testing.T) {
-	c, s := newCutCluster(t)
+	c, s := newCutCluster(t, 5*time.Second)
 	l := c.leader()
 	f := c.another(l)
-	c.nodes[f].cfg.NoLeaderWait, c.nodes[f].cfg.AnswerWait = 5*time.Second, 10*time.Second
 	var total count
 	for range 5 {
 		before := total.acked.Load()
@@ -140,7 +140,7 @@ func TestCutOffFollowerGetsItsAnswers(t *testing.T) {
 
 // Those who wait for nothing leave no trace: contexts that end.
 func TestContextEndsAWait(t *testing.T) {
-	c, s := newCutCluster(t)
+	c, s := newCutCluster(t, 400*time.Millisecond)
 	l := c.leader()
 	s.cut(c.cfgs[l].RaftListen)
 	eventually(t, 5*time.Second, "it leads no more", func() bool { return c.nodes[l].serving.Load() == nil })

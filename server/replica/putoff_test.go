@@ -3,6 +3,7 @@ package replica
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
@@ -54,7 +55,7 @@ func TestCostlyPipelineTakesSeveralEntries(t *testing.T) {
 // P5, P8. Reads that take long are answered whole, as of one moment, and do not
 // hold the lock under which entries are applied.
 func TestHeavyReadsLeaveTheLockAlone(t *testing.T) {
-	n := newCluster(t, 1).nodes[0]
+	n := newCluster(t, 1, func(cfg *Config) { cfg.NoLeaderWait, cfg.AnswerWait = 2*time.Second, 2*time.Second }).nodes[0]
 	bigList(t, n, 50_000)
 	n.machine.heavy <- struct{}{} // no heavy read is answered until this one is
 	got := make(chan []fsm.Answer, 1)
@@ -77,7 +78,6 @@ func TestHeavyReadsLeaveTheLockAlone(t *testing.T) {
 	}
 	// What it can't be answered in time is not executed, and says so.
 	n.machine.heavy <- struct{}{}
-	n.cfg.NoLeaderWait, n.cfg.AnswerWait = 1, 1
 	answers, err := n.Do(t.Context(), client("x"), cmds("lrange", "l", "0", "-1"))
 	if err != nil || len(answers) != 1 || !fsm.PutOff(&answers[0]) {
 		t.Fatalf("%.100v, %v", answers, err)
