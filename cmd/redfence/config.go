@@ -66,7 +66,7 @@ func defaultConfig() config {
 		Seats:         addrList{"127.0.0.1:6381", "127.0.0.1:6382", "127.0.0.1:6383"},
 		RaftListen:    "127.0.0.1:7379",
 		HTTPListen:    addrList{"127.0.0.1:8379"},
-		Heartbeat:     200 * time.Millisecond,
+		Heartbeat:     300 * time.Millisecond,
 		LogStore:      "wal",
 		SnapshotBytes: 64 << 20,
 		NoLeaderWait:  3 * time.Second,

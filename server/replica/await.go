@@ -70,22 +70,12 @@ func (n *Node) abandon(p *part, certain error) ([]fsm.Answer, error) {
 	}
 }
 
-// oversee nudges the callers that have waited long, whose context has ended, or all
-// when the node closes. One goroutine does that for all of them, since a timer and
-// a select for each command were a twentieth of a busy leader's time.
+// oversee nudges the callers that have waited long and those whose context has ended,
+// with each step of the clock: a timer and a select for each command were a twentieth
+// of a busy leader's time.
 func (n *Node) oversee() {
-	ticker := time.NewTicker(min(overseeEvery, max(n.cfg.NoLeaderWait/10, time.Millisecond)))
-	defer ticker.Stop()
-	for {
-		select {
-		case <-n.stop:
-			n.origin.shut()
-			return
-		case <-ticker.C:
-			late := time.Now().Add(-n.cfg.NoLeaderWait)
-			n.origin.nudge(func(p *part) bool { return p.began.Before(late) || p.ctx.Err() != nil })
-		}
-	}
+	late := time.Now().Add(-n.cfg.NoLeaderWait)
+	n.origin.nudge(func(p *part) bool { return p.began.Before(late) || p.ctx.Err() != nil })
 }
 
 // shut takes no more parts, and makes all callers look.

@@ -40,8 +40,9 @@ func newClock(mono func() time.Duration, wall func() int64) *clock {
 }
 
 // run steps the clock until stop is closed. starved is called when more than
-// half of the last lossWindow was lost.
-func (c *clock) run(stop <-chan struct{}, starved func()) {
+// half of the last lossWindow was lost, and also after each step, for what else is to
+// be looked at now and then: each ticker of its own would wake an idle process.
+func (c *clock) run(stop <-chan struct{}, starved, also func()) {
 	ticker := time.NewTicker(clockTick)
 	defer ticker.Stop()
 	for {
@@ -52,6 +53,7 @@ func (c *clock) run(stop <-chan struct{}, starved func()) {
 			if c.tick() {
 				starved()
 			}
+			also()
 		}
 	}
 }

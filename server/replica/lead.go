@@ -130,10 +130,12 @@ func (n *Node) settleRole(r *raft.Raft, current *term) *term {
 		current.end()
 		n.stopServing(current)
 		current = nil
+		n.beatEvery(r, n.cfg.Heartbeat)
 	}
 	if leads {
 		n.follower.follow("")
 		if current == nil {
+			n.beatEvery(r, leaderHeartbeats*n.cfg.Heartbeat)
 			current = newTerm(n, r, number)
 			n.spawn(current.run)
 			n.passOn()
@@ -144,6 +146,16 @@ func (n *Node) settleRole(r *raft.Raft, current *term) *term {
 		n.follower.follow(string(leader))
 	}
 	return current
+}
+
+// beatEvery sets raft's heartbeat timeout: the time after which a follower asks for
+// votes, and ten times the pause between a leader's heartbeats.
+func (n *Node) beatEvery(r *raft.Raft, timeout time.Duration) {
+	conf := r.ReloadableConfig()
+	conf.HeartbeatTimeout, conf.ElectionTimeout = timeout, timeout
+	if err := r.ReloadConfig(conf); err != nil {
+		n.log.Error("raft refuses a heartbeat", "timeout", timeout, "error", err)
+	}
 }
 
 // serve lets commands and reads in: the term's first entry is applied here.

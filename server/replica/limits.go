@@ -5,8 +5,9 @@ import "time"
 // Limits of one node. What decides an entry's outcome is in fsm/limits.go.
 const (
 	// clockTick is how often the lease clock is stepped, and clockStepMax the most
-	// that one step counts: a stopped process loses the rest.
-	clockTick    = 50 * time.Millisecond
+	// that one step counts: a stopped process loses the rest. Stamps step it, too: the
+	// tick matters to a node that nobody asks for anything, where each wake costs.
+	clockTick    = 100 * time.Millisecond
 	clockStepMax = 200 * time.Millisecond
 	// lossWindow is how long a leader may lose more than half of its time.
 	lossWindow = 10 * time.Second
@@ -43,17 +44,22 @@ const (
 	// 1 MiB a follower's answer still comes within rpcTimeout.
 	entriesPerMessage = 16
 	rpcTimeout        = 5 * time.Second
-	// overseeEvery is how often a command that has waited long looks whether there is
-	// a leader; with a Config.NoLeaderWait below a second it does that more often.
-	overseeEvery = 100 * time.Millisecond
 	// pushesKept is how many entries' events a leader keeps for a node that begins to
 	// listen, of entries of up to pushedEntryMax.
 	pushesKept     = 16
 	pushedEntryMax = 1 << 20
 	// recentEntries of the log are kept in memory, in appends of up to recentBytes.
-	recentEntries = 16
-	recentBytes   = 2 << 20
-	commitTimeout = 50 * time.Millisecond
+	recentEntries    = 16
+	recentBytes      = 2 << 20
+	// commitTimeout is how long followers don't learn of the last commit when no entry
+	// follows it, and one that came back is not spoken to. Nobody waits for the first:
+	// what happens is told by the leader.
+	commitTimeout = 500 * time.Millisecond
+	// leaderHeartbeats: raft's leader sends ten heartbeats and less in a heartbeat
+	// timeout, 120 wakes a second of an idle node with 200 ms. So it gets a timeout of
+	// its own, so many times that of the followers, and sends one at least each 0.6 of
+	// theirs.
+	leaderHeartbeats = 3
 	// stepsPerByte is how many steps (fsm.Result.Steps) weigh as much as a byte of
 	// log when a snapshot is due: 64 MiB stand for some 5 s of them.
 	stepsPerByte = 8

@@ -104,11 +104,12 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := n.openNetwork(); err != nil {
 		return nil, errors.Join(err, n.stores.close(), n.releaseDisk())
 	}
-	n.spawn(func() { n.clock.run(n.stop, n.starved) })
-	n.spawn(func() { n.watch.run(n.stop) })
+	n.spawn(func() {
+		n.clock.run(n.stop, n.starved, func() { n.watch.look(); n.oversee() })
+		n.origin.shut()
+	})
 	n.spawn(n.port.serve)
 	n.spawn(n.gossip)
-	n.spawn(n.oversee)
 	n.spawn(n.begin)
 	return n, nil
 }

@@ -137,20 +137,7 @@ func (w *diskWatch) oldest() (what string, runs time.Duration) {
 	return what, runs
 }
 
-// run looks at the writes until stop is closed.
-func (w *diskWatch) run(stop <-chan struct{}) {
-	ticker := time.NewTicker(clockTick)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-ticker.C:
-		}
-		w.look()
-	}
-}
-
+// look ends the node when a write hangs.
 func (w *diskWatch) look() {
 	if what, runs := w.oldest(); runs > diskWriteMax {
 		w.fatal(fmt.Errorf("disk: %s has taken %v and has not ended", what, runs.Round(time.Millisecond)))
