@@ -36,6 +36,7 @@ type config struct {
 	Heartbeat time.Duration // without which a follower asks for votes; 20 ms to 1 min
 
 	LogStore      string   // wal or bolt
+	InFlight      int      // entries that the leader has proposed and not yet seen applied
 	SnapshotBytes byteSize // of log, after which a snapshot is taken
 
 	NoLeaderWait time.Duration // how long a command waits for a leader; 1 ms to 60 s
@@ -68,6 +69,7 @@ func defaultConfig() config {
 		HTTPListen:    addrList{"127.0.0.1:8379"},
 		Heartbeat:     300 * time.Millisecond,
 		LogStore:      "wal",
+		InFlight:      1,
 		SnapshotBytes: 64 << 20,
 		NoLeaderWait:  3 * time.Second,
 		MaxClients:    10_000,
@@ -90,6 +92,7 @@ func (c *config) bind(fs *pflag.FlagSet) {
 	fs.Var(&c.Cluster, "cluster", "all nodes with their raft addresses, the same on each node at every start; empty for a cluster of one")
 	fs.StringVar(&c.Join, "join", c.Join, "raft address of a member, for a new node of a running cluster; ignored once the node has data")
 	fs.DurationVar(&c.Heartbeat, "heartbeat", c.Heartbeat, "how long a follower is without a leader before it asks for votes; 20ms to 1m, the same on each node")
+	fs.IntVar(&c.InFlight, "entries-in-flight", c.InFlight, "entries of the log that a leader has under way at once, 1 to 64: more than 1 may help where each node has a disk of its own")
 	fs.StringVar(&c.LogStore, "log-store", c.LogStore, "how the log is stored: wal or bolt; fixed when the node's data is made")
 	fs.Var(&c.SnapshotBytes, "snapshot-bytes", "bytes of log after which a snapshot is taken; at least 1mb")
 	fs.DurationVar(&c.NoLeaderWait, "no-leader-wait", c.NoLeaderWait, "how long a command waits for a leader before CLUSTERDOWN; 1ms to 60s")
@@ -205,6 +208,8 @@ func (c *config) checkLimits() error {
 		return fmt.Errorf("--snapshot-bytes %s: at least 1mb", c.SnapshotBytes.String())
 	case c.NoLeaderWait < time.Millisecond || c.NoLeaderWait > time.Minute:
 		return fmt.Errorf("--no-leader-wait %s: want 1ms to 60s", c.NoLeaderWait)
+	case c.InFlight < 1 || c.InFlight > 64:
+		return fmt.Errorf("--entries-in-flight %d: want 1 to 64", c.InFlight)
 	case c.Heartbeat < 20*time.Millisecond || c.Heartbeat > time.Minute:
 		return fmt.Errorf("--heartbeat %s: want 20ms to 1m", c.Heartbeat)
 	case c.MaxClients < 1 || c.MaxClients > 1_000_000:

@@ -70,6 +70,7 @@ func TestBadSettings(t *testing.T) {
 		"raft-advertise":         {"host", "0.0.0.0:1"},
 		"http-listen":            {"8379", "127.0.0.1:7379"},
 		"cluster":                {"n1", "n1=host", "n2=127.0.0.1:1", "n1=127.0.0.1:1,n1=127.0.0.1:2", "n1=127.0.0.1:1,n2=127.0.0.1:1", "n1=127.0.0.1:0", "n1=:1"},
+		"entries-in-flight":      {"0", "65", "many"},
 		"log-store":              {"", "memory"},
 		"snapshot-bytes":         {"-1", "64 apples", "1", "99999999999gb"},
 		"no-leader-wait":         {"3", "-1s", "0", "2m"},

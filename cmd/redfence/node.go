@@ -76,7 +76,7 @@ func replicaConfig(c *config, p *ports, log *slog.Logger) replica.Config {
 		NodeID: c.NodeID, Dir: c.DataDir, RaftListen: c.RaftListen, RaftAdvertise: c.raftAddress(), Join: c.Join,
 		Seats: uint8(len(c.Seats)), Version: version,
 		Addresses: c.announced(p),
-		LogStore:  c.LogStore, SnapshotBytes: int64(c.SnapshotBytes), MemoryMax: uint64(c.MaxMemory), ReplyMemory: int64(c.ReplyMemory),
+		LogStore:  c.LogStore, EntriesInFlight: c.InFlight, SnapshotBytes: int64(c.SnapshotBytes), MemoryMax: uint64(c.MaxMemory), ReplyMemory: int64(c.ReplyMemory),
 		Heartbeat: c.Heartbeat, NoLeaderWait: c.NoLeaderWait,
 		KeyEvents: c.KeyEvents != "", ScriptLog: scriptLog(log), Log: log,
 	}
