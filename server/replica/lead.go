@@ -21,7 +21,7 @@ func (n *Node) startRaft() error {
 		Logger: n.raftLog("transport"), Stream: n.port, MaxPool: 4, Timeout: rpcTimeout,
 		MsgpackUseNewTimeFormat: true,
 	})
-	trans := &watchedTransport{NetworkTransport: network, gate: n.gate, progress: n.progress}
+	trans := &watchedTransport{NetworkTransport: network, gate: n.gate, progress: n.progress, last: n.lastIndex}
 	conf := n.raftConfig()
 	s := n.stores
 	history, err := n.hasHistory()
@@ -59,6 +59,14 @@ func (n *Node) startRaft() error {
 	default:
 	}
 	return nil
+}
+
+// lastIndex is of the log's last entry, 0 before raft has begun.
+func (n *Node) lastIndex() uint64 {
+	if r := n.raft.Load(); r != nil {
+		return r.LastIndex()
+	}
+	return 0
 }
 
 // bootstrap writes what raft begins with, as raft.BootstrapCluster does, which

@@ -49,8 +49,8 @@ const (
 	pushesKept     = 16
 	pushedEntryMax = 1 << 20
 	// recentEntries of the log are kept in memory, in appends of up to recentBytes.
-	recentEntries    = 16
-	recentBytes      = 2 << 20
+	recentEntries = 16
+	recentBytes   = 2 << 20
 	// commitTimeout is how long followers don't learn of the last commit when no entry
 	// follows it, and one that came back is not spoken to. Nobody waits for the first:
 	// what happens is told by the leader.

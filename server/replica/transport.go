@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ type watchedTransport struct {
 	*raft.NetworkTransport
 	gate     *readGate
 	progress *progress
+	last     func() uint64 // index of this node's log
 }
 
 var (
@@ -71,7 +73,17 @@ type watchedPipeline struct {
 	began []uint64
 }
 
+// errBehind ends a pipeline to a member that is behind by more than a message.
+var errBehind = errors.New("the member is behind: it gets one message after the other until it isn't")
+
+// AppendEntries sends one message. Raft sends a pipeline a message when the log grows
+// and each commitTimeout, and no more: who came to be behind while it was slow or
+// stopped would stay so, and for ever when nothing is written. Without a pipeline
+// raft sends until nothing is left.
 func (p *watchedPipeline) AppendEntries(args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	if n := len(args.Entries); n == entriesPerMessage && args.Entries[n-1].Index < p.t.last() {
+		return nil, errBehind
+	}
 	p.mu.Lock()
 	p.began = append(p.began, p.t.gate.next())
 	p.mu.Unlock()
