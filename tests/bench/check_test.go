@@ -26,10 +26,10 @@ func complete() *report {
 		}
 		add(name, 1, offeredWorkers, offeredRate, 300)
 	}
-	r.Held, r.HandOvers = make([]heldLocks, 2), make([]handOver, len(lineLengths))
+	r.Held, r.HandOvers = make([]heldLocks, 2), make([]handOver, 3)
 	r.Floor.Acquire, r.Idle.Processor = make([]float64, 2*floorBlock), make([]float64, 3)
 	r.Tool = make([]toolRun, 3*2*3)
-	r.Scale.FloorBlocks, r.Scale.ToolRounds, r.Scale.HeldLocks = 2, 1, []int{1_000, 100_000}
+	r.Scale.FloorBlocks, r.Scale.ToolRounds, r.Scale.HeldLocks, r.Scale.Lines = 2, 1, []int{1_000, 100_000}, []int{1, 10, 1_000}
 	for _, name := range lagNames {
 		add(name, 1, lagWorkers, 0, 100)
 		add(name, 2, lagWorkers, 0, 100)

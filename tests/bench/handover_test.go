@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -70,8 +71,8 @@ func (l *line) settled(ctx context.Context, waiters int) error {
 
 // measureHandOvers passes a lock on again and again in lines of each length.
 func measureHandOvers(t *testing.T, r *report, size scale) {
-	leader := process.Start(t, 3).Leader()
-	for _, waiters := range lineLengths {
+	leader := process.Start(t, 3, "--maxclients", strconv.Itoa(lineClients)).Leader()
+	for _, waiters := range size.Lines {
 		h, err := passOn(leader.Client, waiters, size.HandOvers)
 		if err != nil {
 			t.Errorf("hand-overs with %d waiters: %v", waiters, err)

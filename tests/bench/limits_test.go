@@ -23,6 +23,8 @@ const (
 	heldValueBytes = 20
 	heldBatch      = 1000
 	heldWorkers    = 16
+	// lineClients are as many connections as the longest line takes, and some.
+	lineClients = 15_000
 	// While snapshots are measured one is due after so much log.
 	snapshotBytes = 2 << 20
 	// What callers may notice of a follower that is stopped, or stops and runs for
@@ -61,9 +63,6 @@ const (
 // workerCounts are the numbers of workers that lock at once.
 var workerCounts = []int{1, 16, 64, 256}
 
-// lineLengths are how many wait for a lock that goes from hand to hand.
-var lineLengths = []int{1, 10, 1_000}
-
 // scale is how long and how often.
 type scale struct {
 	Rounds        int           `json:"rounds"`
@@ -74,12 +73,13 @@ type scale struct {
 	HeldLocks     []int         `json:"held_locks"` // that nodes hold, few first
 	Snapshots     time.Duration `json:"snapshots_length_ns"`
 	HandOvers     int           `json:"hand_overs"`
+	Lines         []int         `json:"lines"` // how many wait for a lock that goes from hand to hand
 	FloorBlocks   int           `json:"floor_blocks"`
 	ToolRounds    int           `json:"tool_rounds"`
 	ToolLength    time.Duration `json:"tool_length_ns"`
 }
 
 var (
-	fullScale  = scale{Rounds: 5, Length: 3 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HeldLocks: []int{1_000, 100_000, 2_000_000}, Snapshots: 20 * time.Second, HandOvers: 1000, FloorBlocks: 40, ToolRounds: 3, ToolLength: 2 * time.Second}
-	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HeldLocks: []int{1_000, 100_000}, Snapshots: 3 * time.Second, HandOvers: 200, FloorBlocks: 8, ToolRounds: 1, ToolLength: 500 * time.Millisecond}
+	fullScale  = scale{Rounds: 5, Length: 3 * time.Second, OfferedRounds: 3, Contended: 3, Held: 3, HeldLocks: []int{1_000, 100_000, 2_000_000}, Snapshots: 20 * time.Second, HandOvers: 1000, Lines: []int{1, 10, 1_000, 10_000}, FloorBlocks: 40, ToolRounds: 3, ToolLength: 2 * time.Second}
+	quickScale = scale{Rounds: 2, Length: 700 * time.Millisecond, OfferedRounds: 1, Contended: 1, Held: 2, HeldLocks: []int{1_000, 100_000}, Snapshots: 3 * time.Second, HandOvers: 200, Lines: []int{1, 10, 1_000}, FloorBlocks: 8, ToolRounds: 1, ToolLength: 500 * time.Millisecond}
 )

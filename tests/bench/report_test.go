@@ -77,7 +77,7 @@ func (r *report) missingParts() []string {
 		name       string
 		seen, want int
 	}{
-		{"held locks", len(r.Held), len(r.Scale.HeldLocks)}, {"lines of a lock that goes from hand to hand", len(r.HandOvers), len(lineLengths)},
+		{"held locks", len(r.Held), len(r.Scale.HeldLocks)}, {"lines of a lock that goes from hand to hand", len(r.HandOvers), len(r.Scale.Lines)},
 		{"runs beside a follower that lags", len(r.of(wellName, lagWorkers, 0)) + len(r.of(stoppedName, lagWorkers, 0)) + len(r.of(slowName, lagWorkers, 0)), len(lagNames) * r.Scale.Rounds},
 		{"acquires beside their floor", len(r.Floor.Acquire), r.Scale.FloorBlocks * floorBlock}, {"idle nodes", len(r.Idle.Processor), 3},
 		{"commands by redis-benchmark", len(r.Tool), r.Scale.ToolRounds * len(toolCommands()) * 2 * 3},
