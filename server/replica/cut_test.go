@@ -17,11 +17,12 @@ import (
 type switchboard struct {
 	mu    sync.Mutex
 	off   map[string]bool // by raft address
+	deaf  map[string]bool
 	conns map[net.Conn][2]string
 }
 
 func newSwitchboard() *switchboard {
-	return &switchboard{off: map[string]bool{}, conns: map[net.Conn][2]string{}}
+	return &switchboard{off: map[string]bool{}, deaf: map[string]bool{}, conns: map[net.Conn][2]string{}}
 }
 
 func (s *switchboard) dialer(from string) func(context.Context, string) (net.Conn, error) {
@@ -41,8 +42,37 @@ func (s *switchboard) dialer(from string) func(context.Context, string) (net.Con
 			return nil, noRoute
 		}
 		s.conns[conn] = [2]string{from, addr}
-		return conn, nil
+		return &wire{Conn: conn, deaf: func() bool { return s.isDeaf(from) }}, nil
 	}
+}
+
+// wire is a connection whose answers get lost while its dialer is deaf.
+type wire struct {
+	net.Conn
+	deaf func() bool
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	for {
+		n, err := w.Conn.Read(p)
+		if err != nil || !w.deaf() {
+			return n, err
+		}
+	}
+}
+
+func (s *switchboard) isDeaf(addr string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deaf[addr]
+}
+
+// deafen makes a node hear no answers: what it sends arrives. It can't be undone
+// by healing alone: connections that lost bytes must be cut.
+func (s *switchboard) deafen(addr string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deaf[addr] = true
 }
 
 func (s *switchboard) isOff(ends ...string) bool {
@@ -67,6 +97,7 @@ func (s *switchboard) heal(addr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.off, addr)
+	delete(s.deaf, addr)
 }
 
 // newCutCluster is a cluster on a switchboard whose commands wait for a leader for
@@ -113,6 +144,38 @@ func TestCutOffLeaderSaysUnknown(t *testing.T) {
 		if total.unknown.Load() == 0 {
 			t.Error("no outcome was unknown: the cut came too late to test anything")
 		}
+	}
+}
+
+// What the others have in their logs will be committed by one of them, whatever
+// the leader that sent it hears of that: not one of these commands is "refused".
+func TestSentAndNeverAnsweredIsUnknown(t *testing.T) {
+	c, s := newCutCluster(t, 400*time.Millisecond)
+	l := c.leader()
+	leader, addr := c.nodes[l], c.cfgs[l].RaftListen
+	var total count
+	total.increment(t, leader, "c", 4, 5).Wait()
+	s.deafen(addr)
+	before := leader.raft.Load().LastIndex()
+	wg := total.increment(t, leader, "c", 4, 1)
+	for i, n := range c.nodes {
+		if i != l {
+			eventually(t, time.Second, "the entry has arrived", func() bool { return n.raft.Load().LastIndex() > before })
+		}
+	}
+	s.cut(addr)
+	wg.Wait()
+	other := c.nodes[c.another(l)]
+	eventually(t, 5*time.Second, "another leader serves", func() bool {
+		_, err := other.Do(t.Context(), client("x"), cmds("get", "c"))
+		return err == nil
+	})
+	s.heal(addr)
+	ready(t, leader)
+	settled := do(t, leader, "incrby", "c", "0").Int
+	total.check(t, settled)
+	if settled == total.acked.Load() || total.unknown.Load() == 0 {
+		t.Errorf("counter %d, %d of unknown outcome: nothing that arrived went unanswered", settled, total.unknown.Load())
 	}
 }
 

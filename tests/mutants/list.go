@@ -160,6 +160,6 @@ var mutants = []mutant{
 	{
 		name: "uncertain-counts-as-certain", promise: "P6", file: "server/replica/term.go",
 		find: "errors.Is(err, raft.ErrLeadershipTransferInProgress)", replace: "errors.Is(err, raft.ErrLeadershipLost)",
-		pkg: "./server/replica", run: "TestCutOffLeaderSaysUnknown|TestLeaderStops",
+		pkg: "./server/replica", run: "TestSentAndNeverAnsweredIsUnknown",
 	},
 }
