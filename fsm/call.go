@@ -73,7 +73,7 @@ func (c *call) set(key, value string, deadline int64) {
 // put stores a record that is a new grant: it gives it its token, its version
 // and its holder. The caller owns rec's texts.
 func (c *call) put(rec *record) {
-	old := c.s.get(c.db, rec.key)
+	old, due := c.s.get(c.db, rec.key), false
 	if c.refusedByLock(old) || old == nil && c.refusedByOther(rec.key) {
 		return
 	}
@@ -85,8 +85,11 @@ func (c *call) put(rec *record) {
 	rec.token, rec.version, rec.since = c.s.tokens, c.s.version, c.s.clock.now
 	rec.holder = c.s.holderOf(c.client)
 	rec.grant = c.s.grantFor(c.db, rec)
+	if old == nil {
+		old, due = c.db.keys.Get(rec.key) // it was to be ended later
+	}
 	c.s.put(c.db, rec)
-	c.s.voteLost(c.db, old, "release")
+	c.s.voteLost(c.db, old, ended(due))
 	c.s.grantEvent(c.db, rec)
 }
 

@@ -26,12 +26,19 @@ func (s *State) endEvent(d *database, r *record, what string) {
 }
 
 // voteLost tells of the end of a grant of the seats if r, which d no longer has,
-// was the vote that its majority can't do without.
+// was the vote that its majority can't do without. Votes that are due and not ended
+// yet still count: of several that are due at once one is the last straw.
 func (s *State) voteLost(d *database, r *record, what string) {
-	if r == nil || r.grant == 0 || d.space == SharedSpace || r.kind != stringKind {
+	if r == nil || r.grant == 0 {
 		return
 	}
-	if s.votes(r, d.num) == s.majority()-1 {
+	left := 0
+	for seat := uint8(1); seat <= s.cluster.Seats; seat++ {
+		if x, ok := s.db(seat, d.num).keys.Get(r.key); ok && x.grant == r.grant {
+			left++
+		}
+	}
+	if left == s.majority()-1 {
 		s.tell(d.num, what, r.key, r.str, r.grant)
 	}
 }

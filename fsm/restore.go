@@ -18,22 +18,24 @@ import (
 var ErrSnapshot = errors.New("fsm: damaged snapshot")
 
 // Restore reads a snapshot and makes a State of it. It returns a State only
-// after the checksum at the end was right. A snapshot of a newer version gives a
-// VersionError.
+// after the checksum at the end was right. One of another format, or one that needs
+// what a newer binary knows, gives a VersionError.
 func Restore(r io.Reader) (*State, error) {
 	sr := &snapshotReader{r: bufio.NewReaderSize(r, 64<<10)}
 	if magic := sr.raw(len(snapshotMagic)); sr.err == nil && magic != snapshotMagic {
 		return nil, fmt.Errorf("%w: it does not begin as a snapshot", ErrSnapshot)
 	}
-	for _, v := range []VersionError{
-		{What: "snapshot", Max: SnapshotVersion},
-		{What: "feature level of the snapshot", Max: featureLevel},
-		{What: "script engine of the snapshot", Max: script.Version},
+	for _, v := range []struct {
+		what     string
+		min, max int
+	}{
+		{"snapshot", SnapshotVersion, SnapshotVersion},
+		{"feature level of the snapshot", 0, featureLevel},
+		{"script engine of the snapshot", 0, script.Version},
 	} {
 		got := sr.uint()
-		if sr.err == nil && got != uint64(v.Max) {
-			v.Got = int(min(got, math.MaxInt32))
-			return nil, &v
+		if sr.err == nil && (got < uint64(v.min) || got > uint64(v.max)) {
+			return nil, &VersionError{What: v.what, Got: int(min(got, math.MaxInt32)), Max: v.max}
 		}
 	}
 	s := New()

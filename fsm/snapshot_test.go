@@ -2,8 +2,10 @@ package fsm
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -98,11 +100,39 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 			t.Fatalf("cut to %d bytes: no error", i)
 		}
 	}
-	newer := bytes.Clone(whole)
-	newer[len(snapshotMagic)]++
-	var v *VersionError
-	if _, err := Restore(bytes.NewReader(newer)); !errors.As(err, &v) || !strings.Contains(err.Error(), "snapshot") {
-		t.Errorf("a newer snapshot: %v", err)
+}
+
+// TestSnapshotOfAnotherVersion: P8. The format must be this binary's; what the
+// content needs may be less than this binary knows, and never more.
+func TestSnapshotOfAnotherVersion(t *testing.T) {
+	m := newMachine(t, 1)
+	m.do("set k v")
+	var b bytes.Buffer
+	if _, err := m.state.Snapshot().WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		version, change int
+		refused         string
+	}{
+		{0, 1, "snapshot has version"}, {0, -1, "before the first release"},
+		{1, 1, "feature level of the snapshot has version"}, {1, -1, ""},
+		{2, 1, "script engine of the snapshot has version"}, {2, -1, ""},
+	} {
+		changed := bytes.Clone(b.Bytes())
+		changed[len(snapshotMagic)+c.version] += byte(c.change)
+		body := changed[:len(changed)-4]
+		binary.BigEndian.PutUint32(changed[len(body):], crc32.Checksum(body, castagnoli))
+		back, err := Restore(bytes.NewReader(changed))
+		var v *VersionError
+		switch {
+		case c.refused == "":
+			if err != nil || back.Hash() != m.state.Hash() {
+				t.Errorf("version %d changed by %d: %v", c.version, c.change, err)
+			}
+		case !errors.As(err, &v) || !strings.Contains(err.Error(), c.refused):
+			t.Errorf("version %d changed by %d: %v, want %q", c.version, c.change, err, c.refused)
+		}
 	}
 }
 
