@@ -58,42 +58,39 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 }
 
 // Observe yields the leader now and after each change, the zero Leader when nobody
-// leads, until ctx, the Client or the loop ends. It hears of changes from the node that tells
-// them (LOCK.WATCH's channel), then asks who leads: a leadership that has passed by
-// then is not yielded. A cluster that can't be reached changes nothing. The error is
-// the server's refusal; the loop may go on.
+// leads, until ctx, the Client or the loop ends. It hears of changes from the node that
+// tells them (LOCK.WATCH's channel), then asks who leads: a leadership that has passed
+// by then is not yielded. A cluster that can't be reached changes nothing. The error
+// is the server's refusal: the loop may go on, and it asks again within a second.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	return func(yield func(Leader, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := e.c.untilClosed(ctx)
 		defer cancel()
 		changed := make(chan struct{}, 1)
-		go e.c.hear(ctx, e.names[0], func() {
+		look := func() {
 			select {
 			case changed <- struct{}{}:
 			default: // whoever looks next sees this change, too
 			}
-		})
+		}
+		go e.c.hear(ctx, e.names[0], look)
 		var last Leader
 		for first := true; ; {
 			select {
 			case <-changed:
 			case <-ctx.Done():
 				return
-			case <-e.c.life.Done():
-				return
 			}
 			now, err := e.Leader(ctx)
-			switch {
-			case ctx.Err() != nil:
+			if ctx.Err() != nil || (err != nil || first || now != last) && !yield(now, err) {
 				return
-			case err != nil, first, now != last:
-				if !yield(now, err) {
-					return
-				}
-				if err == nil {
-					last, first = now, false
-				}
 			}
+			if err != nil {
+				rest(ctx, pauseLast)
+				look()
+				continue
+			}
+			last, first = now, false
 		}
 	}
 }

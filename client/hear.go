@@ -11,8 +11,6 @@ import (
 // each of its events, and each time that a node begins to tell them or fails to,
 // since what happens meanwhile is not known.
 func (c *Client) hear(ctx context.Context, name string, told func()) {
-	ctx, cancel := c.untilClosed(ctx)
-	defer cancel()
 	for pause := pauseFirst; ctx.Err() == nil; pause = min(2*pause, pauseLast) {
 		n, at := c.node()
 		n.hear(ctx, name, func() { pause = pauseFirst; told() })
@@ -39,10 +37,9 @@ func (n *node) hear(ctx context.Context, name string, told func()) {
 		}
 		sub.Close()
 	}()
-	// A flush of the database ends its locks without naming them.
-	all := fmt.Sprintf("__lock@%d__:", n.c.opt.DB)
 	first, cancel := context.WithTimeout(ctx, tryMax)
-	err := sub.PSubscribe(first, all+literally(name), all)
+	// A flush of the database, which names no lock, is told to this pattern, too.
+	err := sub.PSubscribe(first, fmt.Sprintf("__lock@%d__:%s", n.c.opt.DB, literally(name)))
 	cancel()
 	for err == nil {
 		if _, err = sub.Receive(ctx); err == nil {
