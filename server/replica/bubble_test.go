@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/redfence/redfence/fsm"
 	"github.com/redfence/redfence/fsm/reply"
 )
@@ -125,6 +127,32 @@ func TestIdleClusterWritesNothing(t *testing.T) {
 			t.Fatalf("%d entries in ten idle minutes", wrote)
 		}
 	})
+}
+
+// TestHeartbeatsLeaveRoomForAStall: a leader may stand still for more than half of
+// the followers' timeout, whatever that is, and stays the leader.
+func TestHeartbeatsLeaveRoomForAStall(t *testing.T) {
+	for _, timeout := range []time.Duration{20 * time.Millisecond, 300 * time.Millisecond, time.Second} {
+		inBubble(t, 3, func(cfg *Config) { cfg.Heartbeat = timeout }, func(t *testing.T, nodes []*Node) {
+			worst := time.Duration(0)
+			for range 5000 {
+				<-time.After(timeout / 50)
+				for _, n := range nodes {
+					if r := n.raft.Load(); r.State() == raft.Follower {
+						worst = max(worst, time.Since(r.LastContact()))
+					}
+				}
+			}
+			if worst > timeout*2/5 {
+				t.Errorf("%v passed between heartbeats; followers ask for votes after %v", worst, timeout)
+			}
+			for _, n := range nodes {
+				if term := n.raft.Load().CurrentTerm(); term > 3 {
+					t.Errorf("term %d", term)
+				}
+			}
+		})
+	}
 }
 
 func TestCheckpointsWhileALeaseRuns(t *testing.T) {

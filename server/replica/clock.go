@@ -39,11 +39,11 @@ func newClock(mono func() time.Duration, wall func() int64) *clock {
 	return &clock{mono: mono, wall: wall, last: now, windowStart: now}
 }
 
-// run steps the clock until stop is closed. starved is called when more than
+// run steps the clock each tick until stop is closed. starved is called when more than
 // half of the last lossWindow was lost, and also after each step, for what else is to
 // be looked at now and then: each ticker of its own would wake an idle process.
-func (c *clock) run(stop <-chan struct{}, starved, also func()) {
-	ticker := time.NewTicker(clockTick)
+func (c *clock) run(stop <-chan struct{}, tick time.Duration, starved, also func()) {
+	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
 		select {

@@ -40,7 +40,7 @@ func TestClockFollowsAndNoticesStarvation(t *testing.T) {
 		c := newClock(mono, nil)
 		c.start(0)
 		stop, starved := make(chan struct{}), 0
-		go c.run(stop, func() { starved++ }, func() {})
+		go c.run(stop, clockTick, func() { starved++ }, func() {})
 		<-time.After(time.Minute)
 		synctest.Wait()
 		if got := c.now(); got != time.Minute.Microseconds() || starved != 0 || c.lostTime() != 0 {

@@ -8,7 +8,7 @@ import (
 
 // feed hands events to this node's subscribers in log order, once each. They
 // come from the node's own machine, or before that as a push of the leader: a
-// follower's machine learns of a commit up to 100 ms later.
+// follower's machine learns of a commit with the next entry (see commitTimeout).
 type feed struct {
 	mu        sync.Mutex
 	delivered uint64 // up to this index everything was handed out

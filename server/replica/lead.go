@@ -21,7 +21,7 @@ func (n *Node) startRaft() error {
 		Logger: n.raftLog("transport"), Stream: n.port, MaxPool: 4, Timeout: rpcTimeout,
 		MsgpackUseNewTimeFormat: true,
 	})
-	trans := &watchedTransport{NetworkTransport: network, gate: n.gate, progress: n.progress, last: n.lastIndex}
+	trans := &watchedTransport{NetworkTransport: network, gate: n.gate, progress: n.progress, log: n.stores.logs, place: n.place}
 	conf := n.raftConfig()
 	s := n.stores
 	history, err := n.hasHistory()
@@ -61,12 +61,13 @@ func (n *Node) startRaft() error {
 	return nil
 }
 
-// lastIndex is of the log's last entry, 0 before raft has begun.
-func (n *Node) lastIndex() uint64 {
+// place is the index of the log's last entry and the newest term that raft knows, 0
+// before it has begun.
+func (n *Node) place() (last, term uint64) {
 	if r := n.raft.Load(); r != nil {
-		return r.LastIndex()
+		return r.LastIndex(), r.CurrentTerm()
 	}
-	return 0
+	return 0, 0
 }
 
 // bootstrap writes what raft begins with, as raft.BootstrapCluster does, which
@@ -143,7 +144,7 @@ func (n *Node) settleRole(r *raft.Raft, current *term) *term {
 	if leads {
 		n.follower.follow("")
 		if current == nil {
-			n.beatEvery(r, leaderHeartbeats*n.cfg.Heartbeat)
+			n.beatEvery(r, time.Duration(raftsTimeout*float64(n.cfg.Heartbeat)))
 			current = newTerm(n, r, number)
 			n.spawn(current.run)
 			n.passOn()
@@ -159,11 +160,19 @@ func (n *Node) settleRole(r *raft.Raft, current *term) *term {
 // beatEvery sets raft's heartbeat timeout: the time after which a follower asks for
 // votes, and ten times the pause between a leader's heartbeats.
 func (n *Node) beatEvery(r *raft.Raft, timeout time.Duration) {
-	conf := r.ReloadableConfig()
-	conf.HeartbeatTimeout, conf.ElectionTimeout = timeout, timeout
-	if err := r.ReloadConfig(conf); err != nil {
+	err := n.tune(r, func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = timeout, timeout })
+	if err != nil {
 		n.log.Error("raft refuses a heartbeat", "timeout", timeout, "error", err)
 	}
+}
+
+// tune changes a part of raft's configuration and keeps the rest, whoever else does.
+func (n *Node) tune(r *raft.Raft, change func(*raft.ReloadableConfig)) error {
+	n.tuning.Lock()
+	defer n.tuning.Unlock()
+	conf := r.ReloadableConfig()
+	change(&conf)
+	return r.ReloadConfig(conf)
 }
 
 // serve lets commands and reads in: the term's first entry is applied here.
@@ -280,9 +289,8 @@ func (n *Node) snapshot() error {
 	if r == nil {
 		return ErrNoLeader
 	}
-	conf := r.ReloadableConfig()
-	conf.TrailingLogs = min(max(uint64(n.cfg.SnapshotBytes/4)/n.machine.entryWeight(), trailingMin), trailingMax)
-	if err := r.ReloadConfig(conf); err != nil {
+	trailing := min(max(uint64(n.cfg.SnapshotBytes/4)/n.machine.entryWeight(), trailingMin), trailingMax)
+	if err := n.tune(r, func(c *raft.ReloadableConfig) { c.TrailingLogs = trailing }); err != nil {
 		return err
 	}
 	return r.Snapshot().Error()

@@ -40,9 +40,11 @@ const (
 	// RepliesMax is Config.ReplyMemory's default: as much as the largest reply takes.
 	RepliesMax = 256 << 20
 
-	// entriesPerMessage bounds what raft sends and applies at once; with entries of
-	// 1 MiB a follower's answer still comes within rpcTimeout.
+	// entriesPerMessage is what raft sends and applies at once; with entries of 1 MiB
+	// a follower's answer still comes within rpcTimeout. More of them go into a message
+	// up to messageBytes.
 	entriesPerMessage = 16
+	messageBytes      = 4 << 20
 	rpcTimeout        = 5 * time.Second
 	// pushesKept is how many entries' events a leader keeps for a node that begins to
 	// listen, of entries of up to pushedEntryMax.
@@ -51,15 +53,19 @@ const (
 	// recentEntries of the log are kept in memory, in appends of up to recentBytes.
 	recentEntries = 16
 	recentBytes   = 2 << 20
-	// commitTimeout is how long followers don't learn of the last commit when no entry
-	// follows it, and one that came back is not spoken to. Nobody waits for the first:
-	// what happens is told by the leader.
+	// commitTimeout, at most twice, is how long followers don't learn of the last commit
+	// when no entry follows it, and one that came back is not spoken to. What happens is
+	// told by the leader; an empty entry follows a reply that it leaves to others
+	// (wokenPushMax). A LOCK.WATCH AFTER the last event may hear TRYAGAIN for so long.
 	commitTimeout = 500 * time.Millisecond
-	// leaderHeartbeats: raft's leader sends ten heartbeats and less in a heartbeat
-	// timeout, 120 wakes a second of an idle node with 200 ms. So it gets a timeout of
-	// its own, so many times that of the followers, and sends one at least each 0.6 of
-	// theirs.
-	leaderHeartbeats = 3
+	// beatsPerTimeout is how many heartbeats a leader sends in the followers' timeout:
+	// a stall of two thirds of it goes unnoticed. They go out with the clock's ticks, to
+	// all followers at once: raft's own pace, ten to twenty, each by a timer of its own,
+	// was 150 wakes a second of an idle node. raftsTimeout is how many times the followers'
+	// timeout raft's leader is given, so that it sends heartbeats of its own, each 0.35 to 0.7 of
+	// theirs, only where the ticks bring none: while its main loop hangs in a slow disk.
+	beatsPerTimeout = 3
+	raftsTimeout    = 3.5
 	// stepsPerByte is how many steps (fsm.Result.Steps) weigh as much as a byte of
 	// log when a snapshot is due: 64 MiB stand for some 5 s of them.
 	stepsPerByte = 8
@@ -137,8 +143,8 @@ const (
 	aliveEvery     = 500 * time.Millisecond
 	waitSilenceMax = 2 * time.Second
 	// wokenPushMax is up to which size the leader pushes the reply to a command that
-	// waited. The waiter's node makes a larger one itself when it learns of the commit:
-	// it is in its memory, and would be copied for each of those who wait.
+	// waited. The waiter's node makes a larger one itself when it learns of the commit,
+	// by the next entry: it is in its memory, and would be copied for each of those who wait.
 	wokenPushMax = 64 << 10
 	// settledPerBatch bounds the tickets that a batch says are settled.
 	settledPerBatch = 10_000

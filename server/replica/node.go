@@ -40,6 +40,7 @@ type Node struct {
 	presence presence
 
 	role    sync.Mutex // serve and stopServing don't overlap
+	tuning  sync.Mutex // of raft's configuration
 	stores  *stores
 	raft    atomic.Pointer[raft.Raft]
 	serving atomic.Pointer[term] // the term that this node leads and serves
@@ -56,6 +57,7 @@ type Node struct {
 	openDue      chan struct{} // the origin wants an id
 	askDue       chan struct{} // somebody unknown was met
 	roleDue      chan struct{} // raft's leader has changed
+	beat         chan struct{} // heartbeats are due
 
 	closing sync.Once
 	failed  atomic.Pointer[error]
@@ -80,7 +82,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{
 		cfg: cfg, log: cfg.Log.With("node", cfg.NodeID), repeats: newRepeats(), started: time.Now(),
 		stop: make(chan struct{}), snapshotDue: make(chan struct{}, 1), openDue: make(chan struct{}, 1),
-		askDue: make(chan struct{}, 1), roleDue: make(chan struct{}, 1),
+		askDue: make(chan struct{}, 1), roleDue: make(chan struct{}, 1), beat: make(chan struct{}, 1),
 		progress: &progress{}, costs: newCosts(), guests: newGuests(), council: newCouncil(),
 		follower: &follower{wake: make(chan struct{}, 1)},
 	}
@@ -105,7 +107,9 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.stores.close(), n.releaseDisk())
 	}
 	n.spawn(func() {
-		n.clock.run(n.stop, n.starved, func() { n.watch.look(); n.oversee() })
+		tick := min(clockTick, n.cfg.Heartbeat/beatsPerTimeout)
+		beat := n.beats(tick)
+		n.clock.run(n.stop, tick, n.starved, func() { beat(); n.watch.look(); n.oversee() })
 		n.origin.shut()
 	})
 	n.spawn(n.port.serve)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -129,8 +130,8 @@ func (g *readGate) leave(w *waitingRead) {
 	}
 }
 
-// sendHeartbeats runs until stop: each kick makes raft send heartbeats to all
-// members at once.
+// sendHeartbeats runs until stop: each kick, and each beat, makes raft send heartbeats
+// to all members at once.
 func (n *Node) sendHeartbeats() {
 	for {
 		select {
@@ -138,9 +139,24 @@ func (n *Node) sendHeartbeats() {
 			return
 		case <-n.gate.kick:
 			n.stats.ReadRounds.Add(1)
-			if r := n.raft.Load(); r != nil {
-				r.VerifyLeader() // the verdict is of no use: see readGate
-			}
+		case <-n.beat:
+		}
+		if r := n.raft.Load(); r != nil {
+			r.VerifyLeader() // the verdict is of no use: see readGate
+		}
+	}
+}
+
+// beats is what makes a leader's heartbeats go out, given the clock's ticks.
+func (n *Node) beats(tick time.Duration) func() {
+	left, every := 0, max(1, int(n.cfg.Heartbeat/beatsPerTimeout/tick))
+	return func() {
+		if left--; left > 0 {
+			return
+		}
+		if r := n.raft.Load(); r != nil && r.State() == raft.Leader {
+			left = every
+			poke(n.beat)
 		}
 	}
 }

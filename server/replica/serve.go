@@ -261,13 +261,9 @@ func (n *Node) deliver(size int, res *fsm.Result, keyEvents bool) {
 		n.pushes.push(n.guests.list(), eventsPush{prev, res.Index, keyEvents, res.Events}, size)
 	}
 	for i := range res.Woken {
-		w := &res.Woken[i]
-		n.origin.woken(w)
-		if n.serving.Load() == nil || w.Answer.Value.Size() > wokenPushMax {
-			continue
-		}
-		for _, g := range n.guests.ofNode(w.Node) {
-			g.out.send(frameWoken, func(b []byte) []byte { return appendWoken(b, w) })
+		n.origin.woken(&res.Woken[i])
+		if t := n.serving.Load(); t != nil {
+			t.wakeAt(n.guests.ofNode(res.Woken[i].Node), &res.Woken[i])
 		}
 	}
 	for i := range res.Batches {
@@ -278,6 +274,19 @@ func (n *Node) deliver(size int, res *fsm.Result, keyEvents bool) {
 		}
 	}
 	n.complain(res.Index, res)
+}
+
+// wakeAt tells a waiter's node what its command came to. A large reply isn't sent:
+// an entry follows, and the node learns by it that it may make the reply itself.
+func (t *term) wakeAt(guests []*guest, w *fsm.Woken) {
+	if len(guests) > 0 && w.Answer.Value.Size() > wokenPushMax {
+		t.owes.Store(true)
+		poke(t.wake)
+		return
+	}
+	for _, g := range guests {
+		g.out.send(frameWoken, func(b []byte) []byte { return appendWoken(b, w) })
+	}
 }
 
 // tuneKeyEvents makes KeyChanged events while anybody here or at a link wants them.

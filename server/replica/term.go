@@ -39,6 +39,8 @@ type term struct {
 	// rests is set for a moment after raft took nothing, as during a handover:
 	// proposing again at once would only keep a processor busy.
 	rests atomic.Bool
+	// owes an entry to followers, which learn by it that the one before is committed.
+	owes atomic.Bool
 }
 
 // remoteBatch is a batch of another node.
@@ -188,8 +190,9 @@ func (t *term) propose(f *flight, e *fsm.Entry) {
 // proposeNext proposes what waits, or what time asks for. It says whether
 // there was anything.
 func (t *term) proposeNext() bool {
+	owes := t.owes.Swap(false)
 	f, e := t.gather()
-	if len(e.Batches) == 0 && !t.timeAsks() {
+	if len(e.Batches) == 0 && !owes && !t.timeAsks() {
 		return false
 	}
 	t.propose(f, e)

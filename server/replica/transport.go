@@ -15,7 +15,8 @@ type watchedTransport struct {
 	*raft.NetworkTransport
 	gate     *readGate
 	progress *progress
-	last     func() uint64 // index of this node's log
+	log      raft.LogStore
+	place    func() (last, term uint64) // of this node's log, and the newest term it knows
 }
 
 var (
@@ -28,12 +29,46 @@ var (
 func (t *watchedTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress,
 	args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse,
 ) error {
+	if err := t.fill(args); err != nil {
+		return err
+	}
 	began := t.gate.next()
 	err := t.NetworkTransport.AppendEntries(id, target, args, resp)
 	if err == nil {
 		t.answered(id, began, args, resp)
 	}
 	return err
+}
+
+// fill adds to a message that has as many entries as raft puts into one (see
+// entriesPerMessage), up to messageBytes: a member that was away for a moment, or is
+// far away, gets all that it lacks at once. Raft goes on behind the last of args'
+// entries, whoever added it. An entry read after a newer leader has replaced a part of
+// this log must not follow older ones: nothing is replaced before the newer term is known.
+func (t *watchedTransport) fill(args *raft.AppendEntriesRequest) error {
+	n := len(args.Entries)
+	if n < entriesPerMessage {
+		return nil
+	}
+	bytes := 0
+	for _, e := range args.Entries {
+		bytes += len(e.Data)
+	}
+	last, _ := t.place()
+	for index := args.Entries[n-1].Index + 1; index <= last; index++ {
+		e := new(raft.Log)
+		if err := t.log.GetLog(index, e); err != nil {
+			break // compacted or unreadable: raft itself asks for it next, and says so
+		}
+		if bytes += len(e.Data); bytes > messageBytes {
+			break
+		}
+		args.Entries = append(args.Entries, e)
+	}
+	if _, term := t.place(); term != args.Term {
+		return errOldTerm
+	}
+	return nil
 }
 
 func (t *watchedTransport) answered(id raft.ServerID, began uint64, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
@@ -68,22 +103,31 @@ type watchedPipeline struct {
 	out    chan raft.AppendFuture
 	closed chan struct{}
 	once   sync.Once
+	last   uint64 // index of the log when the last message was made
 
 	mu    sync.Mutex
 	began []uint64
 }
 
-// errBehind ends a pipeline to a member that is behind by more than a message.
-var errBehind = errors.New("the member is behind: it gets one message after the other until it isn't")
+var (
+	// errBehind ends a pipeline to a member that is behind by more than a message.
+	errBehind  = errors.New("the member is behind: it gets one message after the other until it isn't")
+	errOldTerm = errors.New("a newer term has begun")
+)
 
 // AppendEntries sends one message. Raft sends a pipeline a message when the log grows
-// and each commitTimeout, and no more: who came to be behind while it was slow or
-// stopped would stay so, and for ever when nothing is written. Without a pipeline
-// raft sends until nothing is left.
+// and each commitTimeout, and no more: who is behind by more than one takes, and gets
+// none because nothing is written, would stay so. Without a pipeline raft sends until
+// nothing is left.
 func (p *watchedPipeline) AppendEntries(args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
-	if n := len(args.Entries); n == entriesPerMessage && args.Entries[n-1].Index < p.t.last() {
+	if err := p.t.fill(args); err != nil {
+		return nil, err
+	}
+	last, _ := p.t.place()
+	if n := len(args.Entries); n > 0 && args.Entries[n-1].Index < last && last == p.last {
 		return nil, errBehind
 	}
+	p.last = last
 	p.mu.Lock()
 	p.began = append(p.began, p.t.gate.next())
 	p.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +108,25 @@ func TestWaitersOutliveTheLeader(t *testing.T) {
 	first.gets(t, popped("l", "a"))
 	second.gets(t, popped("l", "c"))
 	wantReply(t, do(t, c.nodes[survivor], "lrange", "l", "0", "-1"), reply.List(reply.String("b")))
+}
+
+// A reply that is too large to be pushed needn't wait for somebody's next write.
+func TestLargeReplyComesAtOnce(t *testing.T) {
+	c := newCluster(t, 3)
+	leader := c.leader()
+	large := strings.Repeat("x", 2*wokenPushMax)
+	best := time.Hour
+	for range 3 {
+		line := block(t, c.nodes[c.another(leader)], "blpop", "l", "0")
+		eventually(t, 5*time.Second, "it waits", waiting(c, 1))
+		began := time.Now()
+		do(t, c.nodes[leader], "rpush", "l", large)
+		line.gets(t, popped("l", large))
+		best = min(best, time.Since(began))
+	}
+	if best > commitTimeout*4/5 {
+		t.Errorf("it came after %v", best)
+	}
 }
 
 // The waits of a node that is gone end within a few seconds, those of the others
